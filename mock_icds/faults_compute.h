@@ -63,3 +63,23 @@ FAULT(languages_are_listed_by_version_only)
 FAULT(allocations_exceed_the_memory)
 /* Prefers work-group sizes that are multiples of 0. */
 FAULT(groups_have_no_preferred_multiple)
+/* Takes an image as the argument for a pointer. */
+FAULT(images_are_taken_for_pointers)
+/* Takes a buffer as the argument for an image. */
+FAULT(buffers_are_taken_for_images)
+/* Takes an image of any type as the argument for one of another type. */
+FAULT(images_of_any_type_are_arguments)
+/* Takes NULL as the argument for an image. */
+FAULT(images_may_be_null)
+/* Takes NULL as the argument for a sampler. */
+FAULT(samplers_may_be_null)
+/* Takes an object of any class as an argument. */
+FAULT(any_object_is_an_argument)
+/* Takes an image that kernels only write for one that is read, and the other way round. */
+FAULT(images_are_accessed_in_any_way)
+/* Takes memory objects and samplers of another context as arguments. */
+FAULT(arguments_are_of_any_context)
+/* Counts a reference to each object that is an argument. */
+FAULT(kernels_count_their_arguments)
+/* Takes the argument from a kernel for which another one is refused. */
+FAULT(refused_arguments_are_unset)

@@ -133,6 +133,7 @@ if TYPE_CHECKING:
     from harness.probe.icd_session import ENUMERATE, ICD2_FUNCTIONS, QUERY, TAGGED, IcdSession
 
     # --- what its memory objects hold, what it says of its objects ---
+    from harness.check.icd.arguments import PARAMETERS, ArgumentObjects, KernelParameter
     from harness.check.icd.info import Info, numeric_version
     from harness.check.icd.kernels import SOURCES as KERNEL_SOURCES, TYPES as KERNEL_TYPES, Kernels, Range
     from harness.check.icd.memory import (

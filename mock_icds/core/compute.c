@@ -17,20 +17,102 @@
 
 /* --- errors --- */
 
-static cl_int check_memory_value(const struct kernel_parameter *parameter, uint64_t value)
+/* The type of the image that a parameter is declared as. */
+static cl_mem_object_type declared_image(const char *type)
 {
-    uint64_t handle = 0;
-    memcpy(&handle, (const void *)(uintptr_t)value, sizeof handle);
-    const struct object *object = object_of_kind(handle, HANDLE_cl_mem);
-    if (!handle) {
-        return parameter->is_image ? CL_INVALID_MEM_OBJECT : CL_SUCCESS;
+    static const struct {
+        const char *declared;
+        cl_mem_object_type type;
+    } types[] = {
+        {"image1d_t", CL_MEM_OBJECT_IMAGE1D},
+        {"image2d_t", CL_MEM_OBJECT_IMAGE2D},
+        {"image3d_t", CL_MEM_OBJECT_IMAGE3D},
+        {"image1d_array_t", CL_MEM_OBJECT_IMAGE1D_ARRAY},
+        {"image2d_array_t", CL_MEM_OBJECT_IMAGE2D_ARRAY},
+        {"image1d_buffer_t", CL_MEM_OBJECT_IMAGE1D_BUFFER},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(type, types[i].declared) == 0) {
+            return types[i].type;
+        }
     }
-    return object ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
+    return 0;
 }
 
-static cl_int check_value(const struct kernel_parameter *parameter, size_t size, uint64_t value)
+/* Whether a memory object is one that a parameter can have. */
+static bool fits(const struct kernel_parameter *parameter, uint64_t handle)
+{
+    const struct object *object = object_find(handle);
+    const struct contents *contents = contents_of(handle);
+    if (!parameter->is_image) {
+        return !object->is_image || fault(FAULT_images_are_taken_for_pointers, ANY_PLATFORM);
+    }
+    cl_mem_object_type declared = declared_image(parameter->type);
+    if (object->is_buffer) {
+        return fault(FAULT_buffers_are_taken_for_images, ANY_PLATFORM);
+    }
+    bool other = declared && contents && contents->pixel && contents->image.image_type != declared;
+    return !other || fault(FAULT_images_of_any_type_are_arguments, ANY_PLATFORM);
+}
+
+static bool may_access(const struct kernel_parameter *parameter, uint64_t handle)
+{
+    const struct contents *contents = contents_of(handle);
+    cl_mem_flags flags = contents ? contents->flags : 0;
+    bool reads = parameter->access == CL_KERNEL_ARG_ACCESS_READ_ONLY;
+    bool writes = parameter->access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY;
+    return !(reads && flags & CL_MEM_WRITE_ONLY) && !(writes && flags & CL_MEM_READ_ONLY);
+}
+
+static bool is_of_context(const struct object *context, uint64_t handle)
+{
+    return object_context(object_find(handle)) == context || fault(FAULT_arguments_are_of_any_context, ANY_PLATFORM);
+}
+
+static uint64_t handle_at(uint64_t value)
 {
     uint64_t handle = 0;
+    if (value) {
+        memcpy(&handle, (const void *)(uintptr_t)value, sizeof handle);
+    }
+    return handle;
+}
+
+static cl_int check_memory_value(const struct kernel_parameter *parameter, const struct object *context, uint64_t value)
+{
+    uint64_t handle = handle_at(value);
+    if (!handle) {
+        bool needed = parameter->is_image && !fault(FAULT_images_may_be_null, ANY_PLATFORM);
+        return needed ? CL_INVALID_MEM_OBJECT : CL_SUCCESS;
+    }
+    if (!object_of_kind(handle, HANDLE_cl_mem)) {
+        return error_unless_fault(FAULT_any_object_is_an_argument, CL_INVALID_MEM_OBJECT);
+    }
+    if (!is_of_context(context, handle)) {
+        return CL_INVALID_CONTEXT;
+    }
+    if (!fits(parameter, handle)) {
+        return CL_INVALID_MEM_OBJECT;
+    }
+    bool accessible = !parameter->is_image || may_access(parameter, handle);
+    return error_unless_fault(FAULT_images_are_accessed_in_any_way, accessible ? CL_SUCCESS : CL_INVALID_ARG_VALUE);
+}
+
+static cl_int check_sampler_value(const struct object *context, uint64_t value)
+{
+    uint64_t handle = handle_at(value);
+    if (!handle) {
+        return error_unless_fault(FAULT_samplers_may_be_null, CL_INVALID_SAMPLER);
+    }
+    if (!object_of_kind(handle, HANDLE_cl_sampler)) {
+        return error_unless_fault(FAULT_any_object_is_an_argument, CL_INVALID_SAMPLER);
+    }
+    return is_of_context(context, handle) ? CL_SUCCESS : CL_INVALID_CONTEXT;
+}
+
+static cl_int check_value(const struct kernel_parameter *parameter, const struct object *context, size_t size,
+                          uint64_t value)
+{
     if (parameter->address == CL_KERNEL_ARG_ADDRESS_LOCAL) {
         return size == 0 ? CL_INVALID_ARG_SIZE : value ? CL_INVALID_ARG_VALUE : CL_SUCCESS;
     }
@@ -38,14 +120,12 @@ static cl_int check_value(const struct kernel_parameter *parameter, size_t size,
         return error_unless_fault(FAULT_kernels_take_any_size, CL_INVALID_ARG_SIZE);
     }
     if (parameter->is_memory) {
-        return value ? check_memory_value(parameter, value) : CL_SUCCESS;
+        return check_memory_value(parameter, context, value);
     }
-    if (!value) {
-        return CL_INVALID_ARG_VALUE;
+    if (strcmp(parameter->type, "sampler_t") == 0) {
+        return check_sampler_value(context, value);
     }
-    memcpy(&handle, (const void *)(uintptr_t)value, size < sizeof handle ? size : sizeof handle);
-    bool sampler = strcmp(parameter->type, "sampler_t") == 0;
-    return sampler && !object_of_kind(handle, HANDLE_cl_sampler) ? CL_INVALID_SAMPLER : CL_SUCCESS;
+    return value ? CL_SUCCESS : CL_INVALID_ARG_VALUE;
 }
 
 static cl_int check_index(const uint64_t *arguments)
@@ -62,7 +142,8 @@ static cl_int check_argument(const uint64_t *arguments)
     if (error || !kernel || !kernel->declaration) {
         return error;
     }
-    return check_value(&kernel->declaration->parameters[(cl_uint)arguments[1]], arguments[2], arguments[3]);
+    const struct object *context = object_context(object_find(arguments[0]));
+    return check_value(&kernel->declaration->parameters[(cl_uint)arguments[1]], context, arguments[2], arguments[3]);
 }
 
 /* Whether group sizes are those that a kernel requires; none are given where the driver is to choose. */
@@ -244,6 +325,10 @@ static void keep_argument(struct kernel *kernel, const uint64_t *arguments, bool
         return;
     }
     argument->is_set = true;
+    struct object *object = argument->size == sizeof(void *) && value ? object_find(handle_at(arguments[3])) : NULL;
+    if (object && !pointer && fault(FAULT_kernels_count_their_arguments, ANY_PLATFORM)) {
+        object_count_reference(object, 1);
+    }
     memset(argument->value, 0, sizeof argument->value);
     if (value && argument->size <= sizeof argument->value) {
         memcpy(argument->value, value, argument->size);
@@ -268,6 +353,10 @@ static void follow_kernel(enum function function, const uint64_t *a, uint64_t re
 void compute_follow(enum function function, const uint64_t *a, uint64_t *result)
 {
     cl_int error = CL_SUCCESS;
+    struct kernel *kernel = function == FUNCTION_clSetKernelArg && *result ? programs_kernel(a[0]) : NULL;
+    if (kernel && (cl_uint)a[1] < MOST_PARAMETERS && fault(FAULT_refused_arguments_are_unset, ANY_PLATFORM)) {
+        kernel->arguments[(cl_uint)a[1]].is_set = false;
+    }
     if ((function_info[function].result == RESULT_HANDLE) != (*result != CL_SUCCESS)) {
         return; /* it was refused */
     }
