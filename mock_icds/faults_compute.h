@@ -83,3 +83,19 @@ FAULT(arguments_are_of_any_context)
 FAULT(kernels_count_their_arguments)
 /* Takes the argument from a kernel for which another one is refused. */
 FAULT(refused_arguments_are_unset)
+/* Forgets the options that a program was compiled with. */
+FAULT(compilers_forget_options)
+/* Looks at no queue and no wait list of a native kernel. */
+FAULT(native_kernels_are_not_judged)
+/* Runs native kernels at once, whatever they wait for. */
+FAULT(native_kernels_wait_for_nothing)
+/* Makes an executable where a library is asked for. */
+FAULT(libraries_are_executable)
+/* Says that a binary was taken, and makes no program of it. */
+FAULT(refused_binaries_are_taken)
+/* Takes any device in builds and queries of programs and kernels. */
+FAULT(programs_are_for_any_device)
+/* Has no compiler once it was unloaded. */
+FAULT(compilers_stay_unloaded)
+/* Rounds pointers to shared memory down that are arguments. */
+FAULT(shared_pointers_are_rounded)

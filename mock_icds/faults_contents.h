@@ -118,6 +118,16 @@ FAULT(truth_is_seven)
 FAULT(memory_is_rounded_up)
 /* Reports each memory object as one of shared virtual memory. */
 FAULT(memory_is_always_shared)
+/* Says of no buffer that it lies in shared memory. */
+FAULT(memory_is_never_shared)
+/* Looks at the first memory object of a migration only. */
+FAULT(migrations_look_at_the_first)
+/* Refuses to migrate memory without its content. */
+FAULT(content_is_never_given_up)
+/* Has no format with four channels of 8 bits. */
+FAULT(formats_lack_the_usual)
+/* Ends the process where NULL is given back as shared memory. */
+FAULT(null_is_no_shared_memory)
 /* Reports no buffer of images that were made of one. */
 FAULT(image_buffers_are_forgotten)
 /* Answers that images of buffers have none, where the older query is asked. */

@@ -11,6 +11,8 @@ FAULT(info_sizes_are_long)
 /* Turns the lowest bit of the answer to the query with the number VALUE; of all objects, or of those whose functions
  * are set to be `misreported`. */
 FAULT(answer_is_off)
+/* Answers only zeros to the query with the number VALUE. */
+FAULT(answer_is_zero)
 /* Writes the size of an answer wherever the caller says, also to NULL. */
 FAULT(info_writes_size_to_null)
 /* Answers queries that it does not know with zeros. */

@@ -242,6 +242,46 @@ static cl_int check_kernel_list(const uint64_t *arguments)
     return error ? error : error_unless_fault(FAULT_kernel_lists_are_cut, few ? CL_INVALID_VALUE : CL_SUCCESS);
 }
 
+/* The devices of an object's context are those that its programs and kernels are for. */
+static cl_int check_device(uint64_t handle, uint64_t device)
+{
+    struct object *object = object_find(handle);
+    const struct object *context = object ? object_context(object) : NULL;
+    const struct creation *creation = context ? context->creation : NULL;
+    for (size_t i = 0; creation && device && i < creation->device_count; i++) {
+        if (creation->devices[i] == device) {
+            return CL_SUCCESS;
+        }
+    }
+    bool known = creation && creation->device_count > 0 && device;
+    return error_unless_fault(FAULT_programs_are_for_any_device, known ? CL_INVALID_DEVICE : CL_SUCCESS);
+}
+
+/* Whether a compiler was unloaded and does not come back, by a fault. */
+static bool compiler_is_gone(enum function function)
+{
+    static bool unloaded;
+    unloaded = unloaded || (function == FUNCTION_clUnloadPlatformCompiler && config.refuses);
+    return unloaded && fault(FAULT_compilers_stay_unloaded, ANY_PLATFORM);
+}
+
+static cl_int check_devices(const uint64_t *arguments)
+{
+    const uintptr_t *devices = (const uintptr_t *)(uintptr_t)arguments[2];
+    cl_int error = CL_SUCCESS;
+    for (cl_uint i = 0; devices && !error && i < (cl_uint)arguments[1]; i++) {
+        error = check_device(arguments[0], devices[i]);
+    }
+    return error;
+}
+
+static cl_int check_binaries(const uint64_t *arguments)
+{
+    const struct object *context = object_find(arguments[0]);
+    bool able = context && platform_has_feature(context->platform, "compiler");
+    return able ? programs_judge_binaries(arguments, false) : CL_SUCCESS;
+}
+
 static cl_int check_program_query(const uint64_t *arguments)
 {
     const struct program *program = programs_program(arguments[0]);
@@ -253,11 +293,19 @@ static cl_int check_program_query(const uint64_t *arguments)
 
 cl_int compute_error(enum function function, const uint64_t *arguments)
 {
+    cl_int error;
+    bool gone = compiler_is_gone(function);
     switch (function) {
     case FUNCTION_clBuildProgram:
-        return check_build(arguments[0]);
+        error = gone ? CL_COMPILER_NOT_AVAILABLE : check_devices(arguments);
+        return error ? error : check_build(arguments[0]);
+    case FUNCTION_clGetProgramBuildInfo:
+    case FUNCTION_clGetKernelWorkGroupInfo:
+        return check_device(arguments[0], arguments[1]);
+    case FUNCTION_clCreateProgramWithBinary:
+        return check_binaries(arguments);
     case FUNCTION_clCompileProgram:
-        return check_compile(arguments[0]);
+        return gone ? CL_COMPILER_NOT_AVAILABLE : check_compile(arguments[0]);
     case FUNCTION_clLinkProgram:
         return check_link(arguments);
     case FUNCTION_clCreateKernel:
@@ -353,6 +401,10 @@ static void follow_kernel(enum function function, const uint64_t *a, uint64_t re
 void compute_follow(enum function function, const uint64_t *a, uint64_t *result)
 {
     cl_int error = CL_SUCCESS;
+    const struct object *context = function == FUNCTION_clCreateProgramWithBinary ? object_find(a[0]) : NULL;
+    if (context && !*result && platform_has_feature(context->platform, "compiler")) {
+        programs_judge_binaries(a, true);
+    }
     struct kernel *kernel = function == FUNCTION_clSetKernelArg && *result ? programs_kernel(a[0]) : NULL;
     if (kernel && (cl_uint)a[1] < MOST_PARAMETERS && fault(FAULT_refused_arguments_are_unset, ANY_PLATFORM)) {
         kernel->arguments[(cl_uint)a[1]].is_set = false;

@@ -238,6 +238,24 @@ void contents_make(enum function function, const uint64_t *arguments, uint64_t h
     }
 }
 
+/* What was allocated last as shared memory. */
+enum { MOST_SHARED = 256 };
+static struct {
+    uintptr_t start;
+    size_t size;
+} shared[MOST_SHARED];
+static size_t shared_count;
+
+bool contents_is_shared(uint64_t address)
+{
+    for (size_t i = 0; i < MOST_SHARED; i++) {
+        if (address >= shared[i].start && address - shared[i].start < shared[i].size) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void *contents_share(const struct object *context, const uint64_t *arguments)
 {
     enum { ALIGNMENT = 128 };
@@ -247,7 +265,10 @@ void *contents_share(const struct object *context, const uint64_t *arguments)
     }
     uintptr_t start = (uintptr_t)arena_keep(size + (size_t)2 * ALIGNMENT);
     start = (start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return (void *)(start + (fault(FAULT_shared_memory_is_not_aligned, ANY_PLATFORM) ? 4 : 0));
+    start += fault(FAULT_shared_memory_is_not_aligned, ANY_PLATFORM) ? 4 : 0;
+    shared[shared_count % MOST_SHARED].start = start;
+    shared[shared_count++ % MOST_SHARED].size = size;
+    return (void *)start;
 }
 
 void contents_clear(const struct object *memory)

@@ -38,6 +38,8 @@ bool contents_kept(int platform);
 void contents_make(enum function function, const uint64_t *arguments, uint64_t handle);
 /* Shared virtual memory: new, or NULL. */
 void *contents_share(const struct object *context, const uint64_t *arguments);
+/* Whether an address lies in such memory. */
+bool contents_is_shared(uint64_t address);
 /* What a handle of a memory object holds, or NULL. */
 struct contents *contents_of(uint64_t handle);
 /* How many mappings a memory object has. */

@@ -29,6 +29,12 @@ static size_t reported_size(const struct contents *contents)
     return fault(FAULT_memory_is_rounded_up, ANY_PLATFORM) ? (size + BLOCK - 1) / BLOCK * BLOCK : size;
 }
 
+static bool is_shared(const struct contents *contents)
+{
+    bool shared = contents->host_ptr && contents_is_shared(contents->host_ptr);
+    return shared && !fault(FAULT_memory_is_never_shared, ANY_PLATFORM);
+}
+
 static bool memory_info(const struct contents *contents, cl_uint query, const uint64_t *rest, cl_int *result)
 {
     cl_mem_object_type type = contents->pixel ? contents->image.image_type : CL_MEM_OBJECT_BUFFER;
@@ -49,7 +55,7 @@ static bool memory_info(const struct contents *contents, cl_uint query, const ui
         *result = answer_size(rest, fault(FAULT_sub_buffers_have_no_offset, ANY_PLATFORM) ? 0 : contents->origin);
         return true;
     case CL_MEM_USES_SVM_POINTER:
-        *result = answer_uint(rest, fault(FAULT_memory_is_always_shared, ANY_PLATFORM) ? CL_TRUE : CL_FALSE);
+        *result = answer_uint(rest, fault(FAULT_memory_is_always_shared, ANY_PLATFORM) || is_shared(contents));
         return true;
     case CL_MEM_ASSOCIATED_MEMOBJECT:
         *result = answer_info(rest, &contents->image.buffer, sizeof contents->image.buffer);

@@ -18,6 +18,7 @@
 #include "core/usual.h"
 #include "core/validity.h"
 
+#include <signal.h>
 #include <string.h>
 
 enum { SOME_MEMORY = 64 };
@@ -121,6 +122,9 @@ uint64_t core_call(enum function function, const uint64_t *arguments)
         bool shared = function == FUNCTION_clSVMAlloc;
         void *memory = shared ? contents_share(object_of_kind(arguments[0], HANDLE_cl_context), arguments) : NULL;
         return (uint64_t)(uintptr_t)(shared ? memory : arena_keep(SOME_MEMORY));
+    }
+    if (function == FUNCTION_clSVMFree && !arguments[1] && fault(FAULT_null_is_no_shared_memory, ANY_PLATFORM)) {
+        raise(SIGSEGV); /* what the look would do */
     }
     if (compute_handle(function, arguments, &result)) {
         return result;

@@ -8,7 +8,7 @@
 #include "clharness_cl.h"
 
 enum {
-    DEVICE_QUEUE_SIZE = 1 << 16, /* preferred and largest, in bytes */
+    DEVICE_QUEUE_SIZE = 1 << 18, /* preferred and largest, in bytes */
     PIPE_PACKET_SIZE = 1024,
 };
 

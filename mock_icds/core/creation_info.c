@@ -340,6 +340,24 @@ bool creation_info_device(struct object *device, cl_uint query, const uint64_t *
     case CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE:
         *result = answer_uint(rest, queues ? DEVICE_QUEUE_SIZE : 0);
         return true;
+    case CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES:
+        *result = answer_ulong(rest, queues ? CL_DEVICE_QUEUE_SUPPORTED | CL_DEVICE_QUEUE_REPLACEABLE_DEFAULT : 0);
+        return true;
+    case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
+        *result = answer_uint(rest, queues);
+        return true;
+    case CL_DEVICE_MAX_ON_DEVICE_QUEUES:
+        *result = answer_uint(rest, queues);
+        return true;
+    case CL_DEVICE_MAX_ON_DEVICE_EVENTS:
+        *result = answer_uint(rest, queues ? 1024 : 0);
+        return true;
+    case CL_DEVICE_MAX_PIPE_ARGS:
+        *result = answer_uint(rest, pipes ? 16 : 0);
+        return true;
+    case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:
+        *result = answer_uint(rest, pipes);
+        return true;
     case CL_DEVICE_PIPE_SUPPORT:
         *result = answer_uint(rest, pipes);
         return true;

@@ -216,6 +216,10 @@ cl_int device_info_formats(const uint64_t *arguments)
         if (i == count - 1) {
             formats[i] = (cl_image_format){CL_BGRA, CL_UNORM_INT8};
         }
+        if (fault(FAULT_formats_lack_the_usual, ANY_PLATFORM) && formats[i].image_channel_order == CL_RGBA &&
+            formats[i].image_channel_data_type == CL_UNORM_INT8) {
+            formats[i].image_channel_order = CL_ARGB;
+        }
         if (i == 0 && unknown) {
             formats[i].image_channel_order = 0x1234;
         }

@@ -64,6 +64,10 @@ cl_int info_faults_answer(cl_int (*ask)(enum function, const uint64_t *), enum f
     if (result == CL_SUCCESS && to && size > 0 && is_off(arguments[0], (cl_uint)arguments[last - 3])) {
         to[0] ^= 1;
     }
+    if (result == CL_SUCCESS && to && fault(FAULT_answer_is_zero, ANY_PLATFORM) &&
+        (cl_uint)arguments[last - 3] == (cl_uint)fault_value(FAULT_answer_is_zero, ANY_PLATFORM, 0)) {
+        memset(to, 0, size);
+    }
     if (size_ret && size == 4 && fault(FAULT_info_sizes_are_long, ANY_PLATFORM)) {
         *size_ret = 8;
     }

@@ -70,6 +70,10 @@ static struct contents *memory(const struct launch *launch, unsigned index)
 
 static unsigned char *bytes(const struct launch *launch, unsigned index)
 {
+    if (launch->arguments[index].is_pointer) {
+        uint64_t low = fault(FAULT_shared_pointers_are_rounded, ANY_PLATFORM) ? SLOT - 1 : 0;
+        return (unsigned char *)(uintptr_t)(word(launch, index) & ~low);
+    }
     const struct contents *contents = memory(launch, index);
     return contents ? contents->bytes : NULL;
 }
@@ -207,7 +211,8 @@ static bool prepare(const struct launch *launch, unsigned count)
     for (unsigned i = 0; i < launch->kernel->count; i++) {
         struct contents *contents = launch->kernel->parameters[i].is_memory ? memory(launch, i) : NULL;
         bool foreign = contents && contents->written_by && contents->written_by != launch->queue;
-        if ((i < count && !contents) || (foreign && fault(FAULT_queues_share_no_memory, ANY_PLATFORM))) {
+        if ((i < count && !contents && !launch->arguments[i].is_pointer) ||
+            (foreign && fault(FAULT_queues_share_no_memory, ANY_PLATFORM))) {
             return false;
         }
     }

@@ -45,6 +45,14 @@ struct program *programs_of_kernel(uint64_t kernel)
     return object ? programs_program((uint64_t)(uintptr_t)object_handle(object->parent)) : NULL;
 }
 
+/* Keeps the options of a build, a compilation or a link. */
+static void keep_options(struct program *program, uint64_t options)
+{
+    const char *text = options ? (const char *)(uintptr_t)options : "";
+    program->options = arena_keep(strlen(text) + 1);
+    memcpy(program->options, text, strlen(text) + 1);
+}
+
 bool programs_executable(const struct program *program)
 {
     return program->status == CL_BUILD_SUCCESS && program->binary == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
@@ -88,17 +96,39 @@ void programs_keep_source(uint64_t handle, const uint64_t *arguments)
     }
 }
 
+static bool is_binary(const unsigned char *binary, size_t length)
+{
+    return length > sizeof mark - 1 && memcmp(binary, mark, sizeof mark - 1) == 0;
+}
+
 void programs_keep_binary(uint64_t handle, const uint64_t *arguments)
 {
     const size_t *lengths = (const size_t *)(uintptr_t)arguments[3];
     const unsigned char *const *binaries = (const unsigned char *const *)(uintptr_t)arguments[4];
     struct program *program = programs_program(handle);
     size_t start = sizeof mark - 1;
-    if (program && lengths[0] > start && memcmp(binaries[0], mark, start) == 0) {
+    if (program && is_binary(binaries[0], lengths[0])) {
         program->text = arena_keep(MOST_SOURCE);
         append(program, (const char *)binaries[0] + start, lengths[0] - start);
         program->binary = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     }
+}
+
+cl_int programs_judge_binaries(const uint64_t *arguments, bool tells)
+{
+    const size_t *lengths = (const size_t *)(uintptr_t)arguments[3];
+    const unsigned char *const *binaries = (const unsigned char *const *)(uintptr_t)arguments[4];
+    cl_int *status = (cl_int *)(uintptr_t)arguments[5];
+    cl_int worst = CL_SUCCESS;
+    for (cl_uint i = 0; lengths && binaries && i < (cl_uint)arguments[1]; i++) {
+        bool given = lengths[i] && binaries[i];
+        cl_int error = !given ? CL_INVALID_VALUE : is_binary(binaries[i], lengths[i]) ? CL_SUCCESS : CL_INVALID_BINARY;
+        worst = error ? error : worst;
+        if (status && tells) {
+            status[i] = fault(FAULT_refused_binaries_are_taken, ANY_PLATFORM) ? CL_SUCCESS : error;
+        }
+    }
+    return worst;
 }
 
 size_t programs_binary(const struct program *program, char *to)
@@ -169,7 +199,6 @@ static bool translate(struct program *program)
 cl_int programs_build(uint64_t handle, const uint64_t *arguments)
 {
     struct program *program = programs_program(handle);
-    const char *text = arguments[3] ? (const char *)(uintptr_t)arguments[3] : "";
     if (!program) {
         return CL_SUCCESS;
     }
@@ -180,8 +209,7 @@ cl_int programs_build(uint64_t handle, const uint64_t *arguments)
         program = shared;
     }
     if (!program->options || !fault(FAULT_first_options_stay, ANY_PLATFORM)) {
-        program->options = arena_keep(strlen(text) + 1);
-        memcpy(program->options, text, strlen(text) + 1);
+        keep_options(program, arguments[3]);
     }
     bool good = translate(program);
     program->devices = devices_of(arguments);
@@ -211,6 +239,9 @@ cl_int programs_compile(uint64_t handle, const uint64_t *arguments)
         return CL_SUCCESS;
     }
     include(program, arguments);
+    if (!fault(FAULT_compilers_forget_options, ANY_PLATFORM)) {
+        keep_options(program, arguments[3]);
+    }
     bool good = translate(program);
     program->devices = devices_of(arguments);
     program->binary = good ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_NONE;
@@ -234,6 +265,8 @@ void programs_link(uint64_t handle, const uint64_t *arguments)
         }
     }
     translate(program);
+    keep_options(program, arguments[3]);
     program->devices = all_devices;
-    program->binary = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    bool library = strstr(program->options, "-create-library") && !fault(FAULT_libraries_are_executable, ANY_PLATFORM);
+    program->binary = library ? CL_PROGRAM_BINARY_TYPE_LIBRARY : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
 }

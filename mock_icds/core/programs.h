@@ -46,6 +46,8 @@ const struct kernel_declaration *programs_declared(const struct program *program
 /* What a program is made of: its source, or its binary. */
 void programs_keep_source(uint64_t handle, const uint64_t *arguments);
 void programs_keep_binary(uint64_t handle, const uint64_t *arguments);
+/* Whether the binaries of clCreateProgramWithBinary are programs: the worst error; `tells`: each status is written. */
+cl_int programs_judge_binaries(const uint64_t *arguments, bool tells);
 void programs_keep_kernel(uint64_t handle, const struct kernel_declaration *declaration);
 void programs_keep_clone(uint64_t handle, uint64_t from);
 /* Whether a program is built for a device. */

@@ -179,6 +179,28 @@ static cl_int check_events(const uint64_t *arguments)
     return CL_SUCCESS;
 }
 
+/* --- lists of memory objects --- */
+
+static cl_int check_migration(const uint64_t *a)
+{
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)a[2];
+    const struct object *context = object_context(object_find(a[0]));
+    cl_uint count = fault(FAULT_migrations_look_at_the_first, ANY_PLATFORM) ? 1 : (cl_uint)a[1];
+    if (a[3] & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED && fault(FAULT_content_is_never_given_up, ANY_PLATFORM)) {
+        return CL_INVALID_VALUE;
+    }
+    for (cl_uint i = 0; list && i < count; i++) {
+        struct object *object = object_of_kind(list[i], HANDLE_cl_mem);
+        if (!object) {
+            return CL_INVALID_MEM_OBJECT;
+        }
+        if (context && object_context(object) != context) {
+            return CL_INVALID_CONTEXT;
+        }
+    }
+    return CL_SUCCESS;
+}
+
 cl_int states_error(enum function function, const uint64_t *a)
 {
     cl_int error;
@@ -217,8 +239,11 @@ cl_int states_error(enum function function, const uint64_t *a)
         error = check_formats(a);
         return error ? error : check_copy_of_boxes(a, true);
     case FUNCTION_clGetKernelWorkGroupInfo: /* no kernel is built in, and no device is custom */
-        return error_unless_fault(FAULT_any_kernel_has_a_global_size,
-                                  a[2] == CL_KERNEL_GLOBAL_WORK_SIZE ? CL_INVALID_VALUE : CL_SUCCESS);
+        error = error_unless_fault(FAULT_any_kernel_has_a_global_size,
+                                   a[2] == CL_KERNEL_GLOBAL_WORK_SIZE ? CL_INVALID_VALUE : CL_SUCCESS);
+        return error ? error : compute_error(function, a);
+    case FUNCTION_clEnqueueMigrateMemObjects:
+        return check_migration(a);
     case FUNCTION_clSetProgramSpecializationConstant: /* no device takes an intermediate language */
         return error_unless_fault(FAULT_constants_of_any_program, CL_INVALID_OPERATION);
     case FUNCTION_clCreateSubBuffer:

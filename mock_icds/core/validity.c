@@ -162,7 +162,11 @@ bool validity_is_improper(enum function function, const uint64_t *arguments, int
     const struct function_info *about = &function_info[function];
     bool is_enqueue = argument_function_begins(function, "clEnqueue");
     struct object *context = is_enqueue ? object_context(object_find(arguments[0])) : NULL;
-    if (!rules_judge(function)) {
+    bool native = function == FUNCTION_clEnqueueNativeKernel && config.refuses;
+    if (!rules_judge(function) && !native) {
+        return false;
+    }
+    if (native && fault(FAULT_native_kernels_are_not_judged, ANY_PLATFORM)) {
         return false;
     }
     *error = null_error(function, arguments);

@@ -15,6 +15,18 @@ struct native {
     void *arguments;
 };
 
+/* Whether a native kernel has NULL among its memory objects. */
+static bool lacks_object(const uint64_t *arguments)
+{
+    const uintptr_t *objects = (const uintptr_t *)(uintptr_t)arguments[5];
+    for (cl_uint i = 0; i < (cl_uint)arguments[4]; i++) {
+        if (!objects[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 cl_int native_error(const uint64_t *arguments)
 {
     bool function = arguments[1];
@@ -24,7 +36,10 @@ cl_int native_error(const uint64_t *arguments)
     bool agree =
         given == sized && (given || !objects) && objects == (arguments[5] != 0) && objects == (arguments[6] != 0);
     bool takes = fault(FAULT_native_kernels_take_anything, ANY_PLATFORM);
-    return (function && agree) || takes ? CL_SUCCESS : CL_INVALID_VALUE;
+    if (!takes && !(function && agree)) {
+        return CL_INVALID_VALUE;
+    }
+    return !takes && lacks_object(arguments) ? CL_INVALID_MEM_OBJECT : CL_SUCCESS;
 }
 
 /* Replaces the memory objects; the places lie in the application's arguments. */

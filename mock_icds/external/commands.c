@@ -174,8 +174,10 @@ cl_int commands_enqueue(enum function function, const uint64_t *arguments, struc
     attachment_of(command.event)->status = CL_SUBMITTED;
     events_progress(command.event, CL_SUBMITTED);
     bool unmaps = command.type == CL_COMMAND_UNMAP_MEM_OBJECT;
+    bool native = command.type == CL_COMMAND_NATIVE_KERNEL;
     bool waits = list && !fault(FAULT_wait_list_not_waited_for, ANY_PLATFORM) &&
-                 !(unmaps && fault(FAULT_unmapping_waits_for_nothing, ANY_PLATFORM));
+                 !(unmaps && fault(FAULT_unmapping_waits_for_nothing, ANY_PLATFORM)) &&
+                 !(native && fault(FAULT_native_kernels_wait_for_nothing, ANY_PLATFORM));
     count = count > 1 && fault(FAULT_wait_lists_end_after_first, ANY_PLATFORM) ? 1 : count;
     cl_uint from = count > 1 && fault(FAULT_wait_lists_begin_with_second, ANY_PLATFORM) ? 1 : 0;
     for (cl_uint i = from, n = 0; waits && i < count && n < MAX_ITEMS; i++) {

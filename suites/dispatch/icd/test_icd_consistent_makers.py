@@ -180,8 +180,13 @@ def test_pipe_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
         answers = common(objects, MEM_TYPE=CL.MEM_OBJECT_PIPE, MEM_FLAGS=flags)
         expect(Info(objects), MEMORY, made(objects), answers)
 
+    def check_properties(objects: IcdObjects) -> None:
+        listed = Info(objects).words("clGetPipeInfo", made(objects), "CL_PIPE_PROPERTIES")
+        assert listed == [], f"CL_PIPE_PROPERTIES are {listed}, and it was made without any"
+
     with icd.attempts(sandbox) as attempts:
         attempts.check("packets", check)
+        attempts.check("properties", check_properties)
         attempts.check("queries of memory objects", check_memory)
 
 

@@ -39,8 +39,8 @@ def refused(arguments: ArgumentObjects, kernel: Value, value: Value | None, *err
 def test_object_that_a_parameter_cannot_have_is_refused(icd: Icd, sandbox: Sandbox, parameter: KernelParameter) -> None:
     """Memory objects of each other type, and NULL where there must be an object; one of its own type is taken.
 
-    The errors of the text are CL_INVALID_MEM_OBJECT and CL_INVALID_SAMPLER; older revisions also have CL_INVALID_ARG_VALUE
-    for what is "not a valid value".
+    The errors of the text are CL_INVALID_MEM_OBJECT and CL_INVALID_SAMPLER; older revisions also have
+    CL_INVALID_ARG_VALUE for what is "not a valid value".
     """
 
     def check(objects: IcdObjects, kind: str) -> None:

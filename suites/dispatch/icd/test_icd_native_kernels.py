@@ -89,3 +89,68 @@ def test_native_kernel_of_arguments_that_do_not_agree_is_invalid_value(icd: Icd,
     with icd.attempts(sandbox) as attempts:
         for name in ("no function", *WRONG):
             attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
+
+
+def enqueue(memory: Memory, count: int, waits: Any, queue: Any = "own", event: Any = None, mems: Any = None) -> int:
+    """Enqueues a native kernel of one word, or of one memory object; gives what the call answers."""
+    session = memory.session
+    args = session.words([0])
+    places = session.words([args.at(0)]) if mems is not None else None
+    listed = session.words(mems) if mems is not None else None
+    return session.call(
+        FUNCTION, memory.queue if queue == "own" else queue, Callback(NAME), args, 8, len(mems or ()), listed, places,
+        count, waits, event,
+    )  # fmt: skip
+
+
+@requirement("API-KER-013")
+def test_native_kernel_is_a_command_like_others(icd: Icd, sandbox: Sandbox) -> None:
+    """It waits for its events, has an event of its type, and is refused with a wrong queue, list or memory object."""
+
+    def check_event(objects: IcdObjects) -> None:
+        memory, info = native_memory(objects), Info(objects)
+        gate, event = objects.made_by("clCreateUserEvent", objects.context), objects.session.buffer(8, 0)
+        assert enqueue(memory, 1, [gate], event=event) == CL.SUCCESS
+        memory.succeed("clFlush", memory.queue)
+        own = event.handle()
+        had = info.number("clGetEventInfo", own, "CL_EVENT_COMMAND_EXECUTION_STATUS")
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        memory.finish()
+        assert had > CL.COMPLETE, f"the status is {had} before the event that it waits for has ended"
+        expected = {"TYPE": CL.COMMAND_NATIVE_KERNEL, "QUEUE": int(memory.queue), "EXECUTION_STATUS": CL.COMPLETE}
+        for query, value in expected.items():
+            actual = info.number("clGetEventInfo", own, f"CL_EVENT_COMMAND_{query}")
+            assert actual == value, f"CL_EVENT_COMMAND_{query} is {actual:#x}, expected {int(value):#x}"
+
+    def check_failure(objects: IcdObjects) -> None:
+        memory, info = native_memory(objects), Info(objects)
+        gate, event = objects.made_by("clCreateUserEvent", objects.context), objects.session.buffer(8, 0)
+        assert enqueue(memory, 1, [gate], event=event) == CL.SUCCESS
+        memory.succeed("clFlush", memory.queue)
+        memory.succeed("clSetUserEventStatus", gate, CL.OUT_OF_RESOURCES)
+        error = objects.session.call("clWaitForEvents", 1, [event.handle()])
+        assert error == CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, f"waiting for it answered {error}"
+        status = info.number("clGetEventInfo", event.handle(), "CL_EVENT_COMMAND_EXECUTION_STATUS")
+        assert status >> 31, f"its status is {status}, expected an error"
+
+    def check_refused(objects: IcdObjects, how: str) -> None:
+        memory = native_memory(objects)
+        done, other = objects.named("done"), objects.other
+        error, expected = {
+            "NULL as queue": lambda: (enqueue(memory, 0, None, queue=None), CL.INVALID_COMMAND_QUEUE),
+            "a count without a list": lambda: (enqueue(memory, 1, None), CL.INVALID_EVENT_WAIT_LIST),
+            "a list without a count": lambda: (enqueue(memory, 0, [done]), CL.INVALID_EVENT_WAIT_LIST),
+            "NULL as event": lambda: (enqueue(memory, 1, [0]), CL.INVALID_EVENT_WAIT_LIST),
+            "an event of another context": lambda: (enqueue(memory, 1, [other.named("done")]), CL.INVALID_CONTEXT),
+            "NULL as memory object": lambda: (enqueue(memory, 0, None, mems=[0]), CL.INVALID_MEM_OBJECT),
+        }[how]()
+        assert error == expected, f"answered {error}, expected {expected!r}"
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        attempts.check("an event", check_event)
+        attempts.check("an event that fails", check_failure)
+        for how in (
+            "NULL as queue", "a count without a list", "a list without a count", "NULL as event",
+            "an event of another context", "NULL as memory object",
+        ):  # fmt: skip
+            attempts.check(how, lambda objects, how=how: check_refused(objects, how))  # type: ignore[misc]
