@@ -227,6 +227,18 @@ FAULT(recording_takes_any_handle)
 FAULT(recording_when_executable_answers)
 /* Takes a number of sync points that does not fit the list, or answers error VALUE (default: none). */
 FAULT(sync_points_answer)
+/* Takes sync points that no command gave. */
+FAULT(sync_points_are_of_anybody)
+/* Writes no sync point. */
+FAULT(sync_points_are_not_written)
+/* Records commands with any arguments. */
+FAULT(anything_is_recorded)
+/* Records commands with a queue. */
+FAULT(queues_are_recorded)
+/* Records commands with a place for a handle, without the extension that has them. */
+FAULT(handles_of_commands_are_taken)
+/* Records kernels without their offsets. */
+FAULT(recorded_kernels_have_no_offset)
 /* Executes invalid command buffers, or answers error VALUE (default: none). */
 FAULT(enqueue_takes_any_command_buffer)
 /* Executes command buffers that are not finalized, or answers error VALUE (default: none). */

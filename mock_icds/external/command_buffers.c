@@ -10,6 +10,7 @@
 #include "calls.h"
 #include "core/launches.h"
 #include "core/usual.h"
+#include "core/validity.h"
 #include "execution/transfers.h"
 #include "external/attachments.h"
 #include "external/commands.h"
@@ -153,39 +154,70 @@ static cl_int info(const uint64_t *arguments)
 
 /* --- recording --- */
 
-static cl_int check_sync_points(enum function function, const uint64_t *arguments)
+static cl_int check_sync_points(const struct command_buffer *buffer, enum function function, const uint64_t *arguments)
 {
-    bool list = argument_named(function, arguments, "sync_point_wait_list") != 0;
-    bool count = (cl_uint)argument_named(function, arguments, "num_sync_points_in_wait_list") != 0;
-    return error_unless_fault(FAULT_sync_points_answer, list == count ? CL_SUCCESS : INVALID_SYNC_POINT_WAIT_LIST);
+    const cl_uint *list = (const cl_uint *)(uintptr_t)argument_named(function, arguments, "sync_point_wait_list");
+    cl_uint count = (cl_uint)argument_named(function, arguments, "num_sync_points_in_wait_list");
+    if ((list != NULL) != (count > 0)) {
+        return error_unless_fault(FAULT_sync_points_answer, INVALID_SYNC_POINT_WAIT_LIST);
+    }
+    for (cl_uint i = 0; i < count; i++) {
+        if (list[i] == 0 || list[i] > buffer->count) {
+            return error_unless_fault(FAULT_sync_points_are_of_anybody, INVALID_SYNC_POINT_WAIT_LIST);
+        }
+    }
+    return CL_SUCCESS;
 }
 
-/* What a queue's command does that is like the recorded one; their arguments are the same from the first object on. */
-static void plan(struct recorded *recorded, enum function function, const uint64_t *arguments)
+/* Commands of queues that are like recorded ones. */
+static const struct {
+    enum function recorded;
+    enum function like;
+} commands[] = {
+    {FUNCTION_clCommandCopyBufferKHR, FUNCTION_clEnqueueCopyBuffer},
+    {FUNCTION_clCommandCopyBufferRectKHR, FUNCTION_clEnqueueCopyBufferRect},
+    {FUNCTION_clCommandCopyBufferToImageKHR, FUNCTION_clEnqueueCopyBufferToImage},
+    {FUNCTION_clCommandCopyImageKHR, FUNCTION_clEnqueueCopyImage},
+    {FUNCTION_clCommandCopyImageToBufferKHR, FUNCTION_clEnqueueCopyImageToBuffer},
+    {FUNCTION_clCommandFillBufferKHR, FUNCTION_clEnqueueFillBuffer},
+    {FUNCTION_clCommandFillImageKHR, FUNCTION_clEnqueueFillImage},
+    {FUNCTION_clCommandNDRangeKernelKHR, FUNCTION_clEnqueueNDRangeKernel},
+};
+
+/* The arguments of the queue's command that is like the recorded one: the same from the first object on. */
+static bool translate(const struct command_buffer *buffer, enum function function, const uint64_t *arguments,
+                      enum function *like, uint64_t *translated)
 {
-    static const struct {
-        enum function recorded;
-        enum function like;
-    } commands[] = {
-        {FUNCTION_clCommandCopyBufferKHR, FUNCTION_clEnqueueCopyBuffer},
-        {FUNCTION_clCommandCopyBufferRectKHR, FUNCTION_clEnqueueCopyBufferRect},
-        {FUNCTION_clCommandCopyBufferToImageKHR, FUNCTION_clEnqueueCopyBufferToImage},
-        {FUNCTION_clCommandCopyImageKHR, FUNCTION_clEnqueueCopyImage},
-        {FUNCTION_clCommandCopyImageToBufferKHR, FUNCTION_clEnqueueCopyImageToBuffer},
-        {FUNCTION_clCommandFillImageKHR, FUNCTION_clEnqueueFillImage},
-    };
     const struct function_info *about = &function_info[function];
     unsigned first = 2; /* or 3, where headers have properties after the queue */
     while (first < about->parameter_count && about->parameters[first].kind != PARAMETER_HANDLE) {
         first++;
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (commands[i].recorded == function && !fault(FAULT_only_fills_are_recorded, ANY_PLATFORM)) {
-            recorded->moves = transfers_plan(commands[i].like, arguments + first - 1, &recorded->transfer);
+        if (commands[i].recorded == function) {
+            enum { WAITING = 3 }; /* the parameters of a wait list and an event, which are last */
+            unsigned count = function_info[commands[i].like].parameter_count;
+            *like = commands[i].like;
+            memset(translated, 0, sizeof(uint64_t) * MAX_PARAMETERS);
+            translated[0] = (uint64_t)(uintptr_t)object_handle(buffer->queue);
+            memcpy(translated + 1, arguments + first, (count - 1 - WAITING) * sizeof *translated);
+            return true;
         }
     }
-    if (function == FUNCTION_clCommandNDRangeKernelKHR && !fault(FAULT_recorded_kernels_do_not_run, ANY_PLATFORM)) {
-        recorded->launch = launches_keep(FUNCTION_clEnqueueNDRangeKernel, arguments + first - 1);
+    return false;
+}
+
+/* What a queue's command does that is like the recorded one. */
+static void plan(struct recorded *recorded, enum function like, uint64_t *translated)
+{
+    if (like == FUNCTION_clEnqueueNDRangeKernel) {
+        if (fault(FAULT_recorded_kernels_have_no_offset, ANY_PLATFORM)) {
+            translated[3] = 0;
+        }
+        bool runs = !fault(FAULT_recorded_kernels_do_not_run, ANY_PLATFORM);
+        recorded->launch = runs ? launches_keep(like, translated) : NULL;
+    } else if (like != FUNCTION_clEnqueueFillBuffer && !fault(FAULT_only_fills_are_recorded, ANY_PLATFORM)) {
+        recorded->moves = transfers_plan(like, translated, &recorded->transfer);
     }
 }
 
@@ -196,20 +228,28 @@ static cl_int record(enum function function, const uint64_t *arguments)
     if (!buffer) {
         return error_unless_fault(FAULT_recording_takes_any_handle, INVALID_COMMAND_BUFFER);
     }
-    if (argument_named(function, arguments, "command_queue")) {
+    if (argument_named(function, arguments, "command_queue") && !fault(FAULT_queues_are_recorded, ANY_PLATFORM)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    cl_int error = error_unless_fault(FAULT_recording_when_executable_answers,
-                                      buffer->executable ? CL_INVALID_OPERATION : CL_SUCCESS);
+    int error = error_unless_fault(FAULT_recording_when_executable_answers,
+                                   buffer->executable ? CL_INVALID_OPERATION : CL_SUCCESS);
     if (!error && argument_named(function, arguments, "mutable_handle")) {
-        error = CL_INVALID_VALUE;
+        error = error_unless_fault(FAULT_handles_of_commands_are_taken, CL_INVALID_VALUE);
     }
-    error = error ? error : check_sync_points(function, arguments);
+    error = error ? error : check_sync_points(buffer, function, arguments);
+    uint64_t translated[MAX_PARAMETERS];
+    enum function like;
+    bool known = translate(buffer, function, arguments, &like, translated);
+    if (!error && known && config.refuses && !fault(FAULT_anything_is_recorded, ANY_PLATFORM)) {
+        validity_is_improper(like, translated, &error);
+    }
     if (error || buffer->count == MAX_RECORDED) {
         return error ? error : CL_OUT_OF_RESOURCES;
     }
     struct recorded *recorded = &buffer->recorded[buffer->count++];
-    plan(recorded, function, arguments);
+    if (known) {
+        plan(recorded, like, translated);
+    }
     if (function == FUNCTION_clCommandFillBufferKHR) {
         size_t size = (size_t)argument_named(function, arguments, "pattern_size");
         recorded->buffer = object_live(argument_named(function, arguments, "buffer"), HANDLE_cl_mem);
@@ -223,7 +263,7 @@ static cl_int record(enum function function, const uint64_t *arguments)
         recorded->numbers[1] = argument_named(function, arguments, "size");
         recorded->numbers[2] = size;
     }
-    if (sync_point) {
+    if (sync_point && !fault(FAULT_sync_points_are_not_written, ANY_PLATFORM)) {
         *sync_point = buffer->count;
     }
     return CL_SUCCESS;

@@ -42,7 +42,7 @@ class KernelParameter:
     name: str
     declared: str
     takes: tuple[str, ...]  # kinds of objects
-    error: CL = CL.INVALID_MEM_OBJECT
+    error: int = CL.INVALID_MEM_OBJECT
     needs_object: bool = True  # NULL is refused
 
     @property
@@ -102,7 +102,7 @@ class ArgumentObjects:
             return self.objects.made_by("clCreateSampler", self.objects.context, 0, CL.ADDRESS_NONE, CL.FILTER_NEAREST)
         return self.objects[_CLASSES[kind]]
 
-    def image(self, kind: CL, flags: CL = CL.MEM_READ_WRITE) -> Value:
+    def image(self, kind: int, flags: int = CL.MEM_READ_WRITE) -> Value:
         """An image of four bytes a pixel."""
         self.objects.require_images()
         self.objects.require_function("clCreateImage", self.objects.version())

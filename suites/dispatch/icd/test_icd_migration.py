@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from harness.check import CL, Icd, IcdObjects, Memory, Sandbox, expect_same, flags_of, numbered, requirement
+from harness.check import CL, Icd, IcdObjects, Memory, Sandbox, Value, expect_same, flags_of, numbered, requirement
 
 SIZE = 64
 CONTENT = numbered(SIZE, 5)
@@ -35,8 +35,8 @@ def test_every_object_of_a_migration_is_looked_at(icd: Icd, sandbox: Sandbox) ->
 
     def check(objects: IcdObjects, place: int, null: bool) -> None:
         memory = Memory(objects)
-        mems = [memory.buffer(CONTENT) for _ in range(3)]
-        mems[place] = objects.other.mem if not null else 0  # type: ignore[call-overload]
+        mems: list[Value | int] = [memory.buffer(CONTENT) for _ in range(3)]
+        mems[place] = 0 if null else objects.other.mem
         error = memory.session.call(FUNCTION, memory.queue, 3, mems, 0, 0, None, None)
         expected = CL.INVALID_MEM_OBJECT if null else CL.INVALID_CONTEXT
         assert error == expected, f"answered {error}, expected {expected!r}"

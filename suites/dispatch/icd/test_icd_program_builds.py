@@ -27,7 +27,7 @@ def linked(objects: IcdObjects, program: Value, options: str | None) -> Value:
 def test_linked_program_is_a_library_where_that_was_asked_for(icd: Icd, sandbox: Sandbox) -> None:
     """What is linked with -create-library is a library, of which no kernel is made, and which can be linked again."""
 
-    def check(objects: IcdObjects, options: str | None, kind: CL) -> None:
+    def check(objects: IcdObjects, options: str | None, kind: int) -> None:
         info, program = Info(objects), linked(objects, compiled(objects), options)
         about = ("clGetProgramBuildInfo", program, objects.device)
         value = info.number(*about, "CL_PROGRAM_BINARY_TYPE")
@@ -58,7 +58,7 @@ def test_linked_program_is_a_library_where_that_was_asked_for(icd: Icd, sandbox:
 def test_status_of_each_binary_says_whether_it_was_taken(icd: Icd, sandbox: Sandbox) -> None:
     """A binary that is none is CL_INVALID_BINARY, one without bytes CL_INVALID_VALUE, of its device as of the call."""
 
-    def check(objects: IcdObjects, size: int, given: bool, expected: CL) -> None:
+    def check(objects: IcdObjects, size: int, given: bool, expected: int) -> None:
         require_compiler([objects])
         cl, status, code = objects.session, objects.session.buffer(4), objects.session.buffer(4)
         binary = [cl.data(b"clharness: this is not a program")] if given else [0]
