@@ -188,3 +188,15 @@ def test_barrier_is_recorded_between_commands(icd: Icd, sandbox: Sandbox) -> Non
             recorder.expect_success("clFinalizeCommandBufferKHR", buffer)
             recorder.execute(buffer)
             assert recorder.content() == b"\5" * len(recorder.content())
+
+
+@requirement("XM-CMD-011")
+def test_copy_that_overlaps_is_not_recorded(icd: Icd, sandbox: Sandbox) -> None:
+    """A copy within a buffer whose parts overlap is CL_MEM_COPY_OVERLAP; one beside the other is recorded."""
+    with icd.open(sandbox) as session:
+        recorder = recorders(session)[0]
+        objects = recorder.objects()
+        for offset, expected in ((8, CL.MEM_COPY_OVERLAP), (0, CL.MEM_COPY_OVERLAP), (16, CL.SUCCESS)):
+            values = {"src_buffer": objects.mem, "dst_buffer": objects.mem, "src_offset": 0, "dst_offset": offset}
+            error = record(objects, recorder, "clCommandCopyBufferKHR", {}, **values)
+            assert error == expected, f"answered {error} for bytes 0 and {offset}, expected {expected!r}"
