@@ -188,6 +188,23 @@ def test_platform_with_an_empty_suffix_is_asked_for_no_name(
             assert request.by(*(vendor for vendor, _ in claimants(request.name, suffixes)))
 
 
+@requirement("DISP-EXT-003")
+@pytest.mark.parametrize("order", list(itertools.permutations("abc")), ids="".join)
+def test_platform_with_an_empty_suffix_does_not_end_the_search(
+    loader: Loader, sandbox: Sandbox, order: tuple[str, ...]
+) -> None:
+    """A name that ends in a suffix is asked of its vendor, or of one without a suffix (DISP-EXT-006), never of none."""
+    world = {"a": [""], "b": ["BBB"], "c": ["", "CCC"]}
+    make(loader, sandbox, world, order)
+    with loader.start(sandbox) as cl:
+        suffixes = suffixes_in_order(cl, world)
+        without = [vendor for vendor, suffix in suffixes if not suffix]
+        for request in ask(cl, sandbox, ["clFooBBB", "clFooCCC", "BBB", "clBarBBB"]):
+            claiming = [vendor for vendor, _ in claimants(request.name, suffixes)]
+            assert len(claiming) == 1
+            assert any(request.by(vendor) for vendor in (*claiming, *without)), request
+
+
 @requirement("DISP-EXT-007", "DISP-EXT-003")
 def test_suffix_longer_than_the_name_does_not_match(loader: Loader, sandbox: Sandbox) -> None:
     """What stands in memory before a name is not looked at: an end of the suffix is another name."""
