@@ -92,14 +92,14 @@ class Browser:
 
     def click(self, selector: str) -> None:
         """A click on the first element that a CSS selector finds."""
-        found = self._call("POST", "/element", {"using": "css selector", "value": selector})
-        self._call("POST", f"/element/{found[_ELEMENT]}/click", {})
+        element = self._call("POST", "/element", {"using": "css selector", "value": selector})
+        self._call("POST", f"/element/{element[_ELEMENT]}/click", {})
         self._settle()
 
     def type(self, selector: str, text: str) -> None:
         """Types text into an element."""
-        found = self._call("POST", "/element", {"using": "css selector", "value": selector})
-        self._call("POST", f"/element/{found[_ELEMENT]}/value", {"text": text})
+        element = self._call("POST", "/element", {"using": "css selector", "value": selector})
+        self._call("POST", f"/element/{element[_ELEMENT]}/value", {"text": text})
 
     def console(self) -> list[str]:
         """What the page wrote to the console since the last call, errors of the browser included."""

@@ -165,9 +165,9 @@ PLAIN_STATIC = re.compile(
 def test_functions_of_mocks_keep_no_number_that_threads_race_for(folder: str) -> None:
     sources = sorted((ROOT / folder).rglob("*.c"))
     races = [
-        f"{path.relative_to(ROOT)}: {found[0].strip()}"
+        f"{path.relative_to(ROOT)}: {race[0].strip()}"
         for path in sources
-        for found in PLAIN_STATIC.finditer(path.read_text())
+        for race in PLAIN_STATIC.finditer(path.read_text())
     ]
     assert sources
     assert not races, "declare these _Atomic:\n" + "\n".join(races)

@@ -37,15 +37,15 @@ def node(root: Path, path: str) -> Path:
 
 
 def hints(root: Path, name: str, content: bytes = b"", **environment: str) -> dict[str, str]:
-    found = Hardware(environment, root).hints(library(root, name, content), [])
-    return {one.name: f"{one.what} {one.do}" for one in found}
+    advice = Hardware(environment, root).hints(library(root, name, content), [])
+    return {one.name: f"{one.what} {one.do}" for one in advice}
 
 
 def test_gpu_without_kernel_driver_names_the_module(tmp_path: Path) -> None:
     gpu(tmp_path, NVIDIA)
-    found = hints(tmp_path, "libnvidia-opencl.so.1")
-    assert set(found) == {"kernel-module"}
-    assert "modprobe nvidia" in found["kernel-module"]
+    advice = hints(tmp_path, "libnvidia-opencl.so.1")
+    assert set(advice) == {"kernel-module"}
+    assert "modprobe nvidia" in advice["kernel-module"]
 
 
 def test_machine_without_gpu_is_told_so(tmp_path: Path) -> None:
@@ -57,9 +57,9 @@ def test_node_that_is_missing_though_the_driver_runs(tmp_path: Path) -> None:
     """As in a container."""
     gpu(tmp_path, AMD, "amdgpu")
     (tmp_path / ".dockerenv").touch()
-    found = hints(tmp_path, "libamdocl64.so")
-    assert set(found) == {"node-missing", "confined"}
-    assert "Docker" in found["confined"]
+    advice = hints(tmp_path, "libamdocl64.so")
+    assert set(advice) == {"node-missing", "confined"}
+    assert "Docker" in advice["confined"]
 
 
 def test_rights_name_the_group_and_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,10 +68,10 @@ def test_rights_name_the_group_and_the_user(tmp_path: Path, monkeypatch: pytest.
     render.chmod(0o660)
     group = os.stat(render).st_gid
     monkeypatch.setattr(os, "access", lambda *_: False)
-    found = hints(tmp_path, "libigdrcl.so", USER="somebody")
-    assert set(found) == {"node-permission"}
-    assert "/dev/dri/renderD128" in found["node-permission"]
-    assert f"usermod -aG {hardware._group(group)} somebody" in found["node-permission"]
+    advice = hints(tmp_path, "libigdrcl.so", USER="somebody")
+    assert set(advice) == {"node-permission"}
+    assert "/dev/dri/renderD128" in advice["node-permission"]
+    assert f"usermod -aG {hardware._group(group)} somebody" in advice["node-permission"]
 
 
 def test_node_that_can_be_opened_is_no_reason(tmp_path: Path) -> None:
@@ -87,9 +87,9 @@ def test_driver_of_another_version_than_the_kernel_s(tmp_path: Path) -> None:
     version = node(tmp_path, "proc/driver/nvidia/version")
     version.write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024\n")
     assert hints(tmp_path, "libnvidia-opencl.so.535.183.01") == {}
-    found = hints(tmp_path, "libnvidia-opencl.so.550.90.07")
-    assert set(found) == {"driver-mismatch"}
-    assert "535.183.01" in found["driver-mismatch"] and "550.90.07" in found["driver-mismatch"]
+    advice = hints(tmp_path, "libnvidia-opencl.so.550.90.07")
+    assert set(advice) == {"driver-mismatch"}
+    assert "535.183.01" in advice["driver-mismatch"] and "550.90.07" in advice["driver-mismatch"]
 
 
 def test_rusticl_wants_a_variable(tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ def test_unknown_driver_is_asked_for_the_nodes_that_it_names(tmp_path: Path) -> 
     (tmp_path / "sys").mkdir()
     (tmp_path / "proc/self").mkdir(parents=True)
     content = b"\0cannot open /dev/mali0\0/dev/dri/renderD%d\0/dev/null\0"
-    found = hints(tmp_path, "libown.so", content)
-    assert set(found) == {"node-missing"}
+    advice = hints(tmp_path, "libown.so", content)
+    assert set(advice) == {"node-missing"}
     node(tmp_path, "dev/mali0")
     node(tmp_path, "dev/dri/renderD128")
     assert hints(tmp_path, "libown.so", content) == {}

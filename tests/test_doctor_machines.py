@@ -47,14 +47,16 @@ def test_reason_is_named_and_nothing_else(machine: Machine, name: str) -> None:
     """The vendor that works is not accused."""
     prepare, expected = SICK[name]
     prepare(machine)
-    found = machine.doctor()
-    assert found.findings == expected, found.text
-    assert found.code == (1 if expected else 0)
-    for finding in found.data["findings"]:
+    diagnosis = machine.doctor()
+    assert diagnosis.findings == expected, diagnosis.text
+    assert diagnosis.code == (1 if expected else 0)
+    for finding in diagnosis.data["findings"]:
         assert all(finding[part].strip() for part in ("what", "where", "do")), finding
         assert finding["what"].endswith((".", "!")), finding
         assert "libwell" not in finding["what"] or name in ("a vendor named twice", "a layer that is a vendor")
-    assert (ADVICE | SURROUNDINGS_ADVICE).get(name, "") in " ".join(finding["do"] for finding in found.data["findings"])
+    assert (ADVICE | SURROUNDINGS_ADVICE).get(name, "") in " ".join(
+        finding["do"] for finding in diagnosis.data["findings"]
+    )
 
 
 @pytest.mark.skipif(not is_root(), reason="only root can mount")
@@ -71,8 +73,8 @@ def test_reason_is_named_for_another_loader(machine: Machine, name: str) -> None
     prepare, expected = STRICTER[name]
     prepare(machine)
     machine.loader = build().reference_loader
-    found = machine.doctor()
-    assert found.findings == expected, found.text
+    diagnosis = machine.doctor()
+    assert diagnosis.findings == expected, diagnosis.text
 
 
 @pytest.mark.skipif(not is_root(), reason="only root can be another user")
@@ -87,9 +89,9 @@ def test_user_who_may_start_no_process_is_told_so(machine: Machine) -> None:
 def test_what_this_loader_accepts_is_a_note(machine: Machine) -> None:
     """ocl-icd lists a platform with an empty suffix; other loaders do not."""
     machine.sandbox.vendor("sick", suffix="")
-    found = machine.doctor()
-    assert (found.findings, found.code) == (set(), 0)
-    assert "no-suffix" in found.notes
+    diagnosis = machine.doctor()
+    assert (diagnosis.findings, diagnosis.code) == (set(), 0)
+    assert "no-suffix" in diagnosis.notes
 
 
 def healthy(machine: Machine) -> None:
@@ -126,10 +128,10 @@ USUAL = (healthy, two_vendors, icd2, no_final_newline, reference_loader, proper_
 @pytest.mark.parametrize("prepare", [*USUAL, *WELL.values()], ids=[*(one.__name__ for one in USUAL), *WELL])
 def test_healthy_machine_is_not_accused(machine: Machine, prepare: Prepare) -> None:
     prepare(machine)
-    found = machine.doctor()
-    assert found.data["findings"] == []
-    assert (found.code, found.data["healthy"]) == (0, True)
-    assert all(vendor["listed"] == len(vendor["platforms"]) > 0 for vendor in found.data["vendors"])
+    diagnosis = machine.doctor()
+    assert diagnosis.data["findings"] == []
+    assert (diagnosis.code, diagnosis.data["healthy"]) == (0, True)
+    assert all(vendor["listed"] == len(vendor["platforms"]) > 0 for vendor in diagnosis.data["vendors"])
 
 
 def test_each_program_has_a_loader_of_its_own(machine: Machine) -> None:
@@ -143,6 +145,6 @@ def test_each_program_has_a_loader_of_its_own(machine: Machine) -> None:
     subprocess.run([*linked, programs[0]], check=True)
     subprocess.run([*linked, programs[1], f"-Wl,-rpath,{folder}"], check=True)
     assert machine.doctor(str(programs[0])).findings == set()
-    found = machine.doctor(*map(str, programs))
-    assert found.findings == {"program-other-loader", "not-a-loader"}
-    assert [Path(program["loader"]).parent == folder for program in found.data["programs"]] == [False, True]
+    diagnosis = machine.doctor(*map(str, programs))
+    assert diagnosis.findings == {"program-other-loader", "not-a-loader"}
+    assert [Path(program["loader"]).parent == folder for program in diagnosis.data["programs"]] == [False, True]

@@ -69,6 +69,6 @@ def test_records_stay_whole(tmp_path: Path, target_says: bool) -> None:
     own = {first[at : at + sweep.RECORD] for at in range(0, len(first), sweep.RECORD)}
     others = {second[at : at + sweep.RECORD] for at in range(0, len(second), sweep.RECORD)}
     records = [{data[at : at + sweep.RECORD] for at in range(0, len(data), sweep.RECORD)} for data in results]
-    assert len(results) > 100 and all(found <= own | others for found in records)
-    assert any(found & own and found & others for found in records), "nothing was spliced"
+    assert len(results) > 100 and all(record <= own | others for record in records)
+    assert any(record & own and record & others for record in records), "nothing was spliced"
     assert any(len(data) < len(first) for data in results) and any(len(data) > len(first) for data in results)

@@ -47,13 +47,13 @@ def knobs(structure: str, header: str) -> list[Knob]:
     text = (ENGINE / header).read_text()
     body = text[text.index(f"struct {structure} {{\n") :].partition("\n};")[0]
     body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
-    found = []
+    knobs = []
     for kind, name, many in re.findall(r"^ {4}([\w ]+?[ *]+)(\w+)(\[.*\])?;", body, re.M):
         kind = "set" if kind.strip() in ("function_set", "uint8_t") else kind.strip()
         if name not in NOT_CHOSEN[structure] and (kind == "set" or not many):
             value = SPECIAL.get(f"{structure}.{name}", VALUES[kind])
-            found.append((structure, name, value))
-    return found
+            knobs.append((structure, name, value))
+    return knobs
 
 
 ANSWERS = [(f"{which}_answer.{field}", value) for which in ("extensions", "suffix") for _, field, value in

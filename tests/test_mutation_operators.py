@@ -145,9 +145,9 @@ def test_escapes_stay_whole(small: list[Mutant]) -> None:
 
 def test_nothing_outside_the_file_is_touched(tmp_path: Path) -> None:
     (tmp_path / "other.h").write_text("static inline int other(int a) { return a + 1; }\n#define ADD(x) ((x) + 1)\n")
-    found = made(tmp_path, '#include "other.h"\nint here(int a) { return ADD(a) + other(a); }\n')
-    assert {mutant.function for mutant in found} == {"here"}
-    assert {mutant.before for mutant in found if mutant.operator == "arithmetic"} == {"+"}
+    mutants = made(tmp_path, '#include "other.h"\nint here(int a) { return ADD(a) + other(a); }\n')
+    assert {mutant.function for mutant in mutants} == {"here"}
+    assert {mutant.before for mutant in mutants if mutant.operator == "arithmetic"} == {"+"}
 
 
 def test_values_of_static_variables_are_data(tmp_path: Path) -> None:

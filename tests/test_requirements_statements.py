@@ -57,10 +57,10 @@ def known(**entries: list[str] | str) -> Listed:
 def test_a_statement_is_carried_by_who_quotes_it_or_is_listed_for_it() -> None:
     quoting = [one for one in catalogue().values() if one.sentence == DEMANDED]
     assert "DISC-ACC-002" in [one.id for one in quoting]
-    found = carried(ASCIIDOC, known(_2=["DISC-GEN-001"]), quoting)
-    assert found[0].requirements == tuple(one.id for one in quoting)
-    assert found[1].requirements == ("DISC-GEN-001",)
-    assert [one.is_gap for one in found] == [False, False, True, True]
+    statements = carried(ASCIIDOC, known(_2=["DISC-GEN-001"]), quoting)
+    assert statements[0].requirements == tuple(one.id for one in quoting)
+    assert statements[1].requirements == ("DISC-GEN-001",)
+    assert [one.is_gap for one in statements] == [False, False, True, True]
     assert [one.is_gap for one in carried(ASCIIDOC, known(_2="advice"), [])] == [True, False, True, True]
 
 
@@ -71,12 +71,12 @@ def test_an_entry_for_what_the_document_has_not_is_told() -> None:
 
 
 def test_page_has_numbers_requirements_and_reasons_and_not_the_text() -> None:
-    found = [
+    statements = [
         Carried(Statement("Closing", 1, DEMANDED), ("DISC-ACC-002", "DISC-ACC-003")),
         Carried(Statement("Closing", 2, "It must."), (), "advice"),
         Carried(Statement("Later", 1, "It may."), ()),
     ]
-    text = "\n".join(page(known(), found))
+    text = "\n".join(page(known(), statements))
     assert "## Closing\n\n| statement | requirements |\n| --: | --- |\n| 1 | DISC-ACC-002, DISC-ACC-003 |" in text
     assert "| 2 | none: advice |" in text and "## Later" in text and "| 1 | **none** |" in text
     assert "close and ignore" not in text

@@ -33,12 +33,12 @@ DAEMON = "setsid sh -c 'sleep 1000 &'"
 
 def daemons(sandbox: Sandbox) -> list[int]:
     """The sleeping daemons of this case that are alive. The numbers that they know themselves mean nothing here."""
-    found = []
+    pids = []
     for place in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if os.readlink(place / "cwd") == str(sandbox.root) and (place / "comm").read_text() == "sleep\n":
-                found.append(int(place.name))
-    return found
+                pids.append(int(place.name))
+    return pids
 
 
 def started(sandbox: Sandbox, count: int) -> bool:

@@ -87,8 +87,10 @@ def test_mock_driver_lacks_what_it_is_told_to_lack(loader: VulkanLoader, sandbox
     sandbox.driver("a", log_lookups=True, functions={"lacks": ["vkCmdDraw"], "early": ["vkCmdCopyBuffer"]})
     with loader.start(sandbox) as vk:
         device = vk.device(vk.physical_devices(vk.instance())[0])
-        found = {name: bool(vk.device_proc(device, name)) for name in ("vkCmdDraw", "vkCmdCopyBuffer", "vkCmdDispatch")}
-    assert found == {"vkCmdDraw": False, "vkCmdCopyBuffer": False, "vkCmdDispatch": True}
+        answers = {
+            name: bool(vk.device_proc(device, name)) for name in ("vkCmdDraw", "vkCmdCopyBuffer", "vkCmdDispatch")
+        }
+    assert answers == {"vkCmdDraw": False, "vkCmdCopyBuffer": False, "vkCmdDispatch": True}
     assert any(e.data["in"]["pName"] == "vkCmdDraw" for e in sandbox.log.calls("vkGetDeviceProcAddr", by="a"))
 
 

@@ -91,11 +91,11 @@ static struct dirent *my_readdir(DIR *folder)
 
 static int my_readdir_r(DIR *folder, struct dirent *entry, struct dirent **result)
 {
-    struct dirent *found = my_readdir(folder);
-    if (found) {
-        *entry = *found;
+    struct dirent *next = my_readdir(folder);
+    if (next) {
+        *entry = *next;
     }
-    *result = found ? entry : NULL;
+    *result = next ? entry : NULL;
     return 0;
 }
 

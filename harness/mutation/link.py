@@ -32,13 +32,13 @@ def cmake_link(folder: Path, target: str) -> tuple[Path, tuple[str, ...]]:
 def loaders_target(folder: Path) -> str:
     """The one target of a build by CMake that is an OpenCL loader. Raises UsageError where none is, or several are."""
     scripts = filter(_is_loaders, folder.rglob("*.dir/link.txt"))
-    found = {script.parent.name.removesuffix(".dir") for script in scripts}
-    if not found and (folder / "build.ninja").exists():
+    targets = {script.parent.name.removesuffix(".dir") for script in scripts}
+    if not targets and (folder / "build.ninja").exists():
         listed = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], capture_output=True, text=True).stdout
-        found = set(_NINJA_LOADER.findall(listed))
-    if len(found) == 1:
-        return found.pop()
-    which = f"its targets {', '.join(sorted(found))} link" if found else "none of its targets links"
+        targets = set(_NINJA_LOADER.findall(listed))
+    if len(targets) == 1:
+        return targets.pop()
+    which = f"its targets {', '.join(sorted(targets))} link" if targets else "none of its targets links"
     raise UsageError(
         f"{folder}: {which} a libOpenCL.so; say what is to be linked: "
         "--loader PATH (the built library), --target NAME, or --link COMMAND"

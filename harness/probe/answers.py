@@ -220,14 +220,14 @@ class Content(_Answer, bytes):
     @overload
     def __getitem__(self, part: slice) -> bytes: ...
     def __getitem__(self, part: SupportsIndex | slice) -> int | bytes:
-        found = bytes.__getitem__(self, part)
+        chosen = bytes.__getitem__(self, part)
         if isinstance(part, slice):
             begin, end, step = part.indices(len(self))
             if step != 1 or end <= begin:
-                return found
-            return Content.of(bytes(found), self.start, self.offset + begin, self.record)
+                return chosen
+            return Content.of(bytes(chosen), self.start, self.offset + begin, self.record)
         place = range(len(self))[part]
-        return Number(found, f"u8({self.start}, {self.offset + place})", self.record)  # type: ignore[arg-type]
+        return Number(chosen, f"u8({self.start}, {self.offset + place})", self.record)  # type: ignore[arg-type]
 
     def number(self) -> int:
         """The little-endian number that these bytes are."""

@@ -87,8 +87,8 @@ def _places(library: SharedLibrary, names: tuple[str, ...], kind: str) -> Iterat
 def _clangs() -> Iterator[str]:
     """The compilers of that name: the build's own, the usual one, and those with a version, the newest first."""
     compiler = build().compiler
-    found = [compiler] if "clang" in Path(compiler).name else []
-    found += [path for path in (shutil.which("clang"),) if path]
+    compilers = [compiler] if "clang" in Path(compiler).name else []
+    compilers += [path for path in (shutil.which("clang"),) if path]
     numbered = {path.name: path for path in Path("/usr/bin").glob("clang-*") if re.fullmatch(r"clang-\d+", path.name)}
-    found += [str(numbered[name]) for name in sorted(numbered, key=lambda name: -int(name.partition("-")[2]))]
-    yield from dict.fromkeys(found)
+    compilers += [str(numbered[name]) for name in sorted(numbered, key=lambda name: -int(name.partition("-")[2]))]
+    yield from dict.fromkeys(compilers)

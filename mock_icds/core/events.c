@@ -107,11 +107,11 @@ static cl_ulong now(void)
     static _Atomic cl_ulong last;
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
-    cl_ulong found = (cl_ulong)time.tv_sec * 1000000000 + (cl_ulong)time.tv_nsec;
+    cl_ulong time_now = (cl_ulong)time.tv_sec * 1000000000 + (cl_ulong)time.tv_nsec;
     cl_ulong before = last;
     cl_ulong after;
     do {
-        after = found > before + 10 ? found : before + 10;
+        after = time_now > before + 10 ? time_now : before + 10;
     } while (!atomic_compare_exchange_weak(&last, &before, after));
     return after;
 }

@@ -27,7 +27,7 @@ void lookup_note_instance(void)
 
 /* --- the log --- */
 
-static void log_lookup(const char *query, uint64_t handle, const char *name, function_pointer found)
+static void log_lookup(const char *query, uint64_t handle, const char *name, function_pointer entry)
 {
     struct calllog_line line;
     const uint64_t arguments[] = {handle, (uint64_t)(uintptr_t)name};
@@ -38,16 +38,16 @@ static void log_lookup(const char *query, uint64_t handle, const char *name, fun
     calllog_close_object(&line);
     calllog_commit(&mock_log, &line);
     calllog_begin(&line, mock_name, "return", query);
-    calllog_hex(&line, "result", (uint64_t)(uintptr_t)found);
+    calllog_hex(&line, "result", (uint64_t)(uintptr_t)entry);
     calllog_commit(&mock_log, &line);
 }
 
-static function_pointer logged(const char *query, uint64_t handle, const char *name, function_pointer found)
+static function_pointer logged(const char *query, uint64_t handle, const char *name, function_pointer entry)
 {
     if (config.log_lookups || lookups++ < FIRST_LOOKUPS || vulkan_function_by_name(name) < 0) {
-        log_lookup(query, handle, name, found);
+        log_lookup(query, handle, name, entry);
     }
-    return found;
+    return entry;
 }
 
 /* --- functions of the driver's own --- */
@@ -174,62 +174,62 @@ static void stub(void)
 }
 
 /* The answer of a driver that asks the dynamic linker for its own functions. */
-static function_pointer or_global(function_pointer found, const char *name)
+static function_pointer or_global(function_pointer entry, const char *name)
 {
     bool asks = fault(FAULT_finds_by_global_symbols, ANY_PLATFORM);
     function_pointer global = asks ? (function_pointer)(uintptr_t)dlsym(RTLD_DEFAULT, name) : NULL;
-    return global ? global : found;
+    return global ? global : entry;
 }
 
 /* The answer of a driver that has a stub for every name; else what was found. */
-static function_pointer or_stub(function_pointer found)
+static function_pointer or_stub(function_pointer entry)
 {
-    return !found && fault(FAULT_finds_any_name, ANY_PLATFORM) ? stub : found;
+    return !entry && fault(FAULT_finds_any_name, ANY_PLATFORM) ? stub : entry;
 }
 
 function_pointer lookup_instance(const char *query, uint64_t instance, const char *name)
 {
-    function_pointer found = find_interface(name);
-    found = found ? found : find_known(name);
-    found = found ? found : find_own(config.instance_functions, VULKAN_instance, name);
-    found = found ? found : find_own(config.physical_device_functions, VULKAN_physical_device, name);
-    found = found ? found : find_own(config.device_functions, VULKAN_device, name);
-    found = or_stub(is_hidden(instance, name) ? NULL : or_global(found, name));
+    function_pointer entry = find_interface(name);
+    entry = entry ? entry : find_known(name);
+    entry = entry ? entry : find_own(config.instance_functions, VULKAN_instance, name);
+    entry = entry ? entry : find_own(config.physical_device_functions, VULKAN_physical_device, name);
+    entry = entry ? entry : find_own(config.device_functions, VULKAN_device, name);
+    entry = or_stub(is_hidden(instance, name) ? NULL : or_global(entry, name));
     if (fault(FAULT_finds_nothing_unnegotiated, ANY_PLATFORM) && !negotiation_happened()) {
-        found = NULL;
+        entry = NULL;
     }
     if (fault(FAULT_finds_nothing, ANY_PLATFORM) ||
         fault(instance ? FAULT_finds_nothing_with_instance : FAULT_finds_nothing_without_instance, ANY_PLATFORM)) {
-        found = NULL;
+        entry = NULL;
     }
-    return logged(query, instance, name, found);
+    return logged(query, instance, name, entry);
 }
 
 function_pointer lookup_physical_device(uint64_t instance, const char *name)
 {
     int function = vulkan_function_by_name(name);
-    function_pointer found = find_own(config.physical_device_functions, VULKAN_physical_device, name);
+    function_pointer entry = find_own(config.physical_device_functions, VULKAN_physical_device, name);
     bool takes_it = function >= 0 && vulkan_function_info[function].level == VULKAN_physical_device;
-    if (!found && (takes_it || fault(FAULT_physical_device_query_answers_all, ANY_PLATFORM))) {
-        found = find_known(name);
-        found = found ? found : find_own(config.device_functions, VULKAN_device, name);
+    if (!entry && (takes_it || fault(FAULT_physical_device_query_answers_all, ANY_PLATFORM))) {
+        entry = find_known(name);
+        entry = entry ? entry : find_own(config.device_functions, VULKAN_device, name);
     }
-    found = or_stub(found);
+    entry = or_stub(entry);
     bool lacks = fault(FAULT_physical_device_query_lacks_surfaces, ANY_PLATFORM) && strstr(name, "Surface");
     if (lacks || fault(FAULT_physical_device_query_finds_nothing, ANY_PLATFORM)) {
-        found = NULL;
+        entry = NULL;
     }
-    return logged("vk_icdGetPhysicalDeviceProcAddr", instance, name, found);
+    return logged("vk_icdGetPhysicalDeviceProcAddr", instance, name, entry);
 }
 
 function_pointer lookup_device(uint64_t device, const char *name)
 {
     int function = vulkan_function_by_name(name);
     bool takes_it = function >= 0 && vulkan_function_info[function].level == VULKAN_device;
-    function_pointer found = takes_it || fault(FAULT_device_query_answers_all, ANY_PLATFORM) ? find_known(name) : NULL;
-    found = found ? found : find_own(config.device_functions, VULKAN_device, name);
+    function_pointer entry = takes_it || fault(FAULT_device_query_answers_all, ANY_PLATFORM) ? find_known(name) : NULL;
+    entry = entry ? entry : find_own(config.device_functions, VULKAN_device, name);
     if (fault(FAULT_device_query_finds_nothing, ANY_PLATFORM)) {
-        found = NULL;
+        entry = NULL;
     }
-    return logged("vkGetDeviceProcAddr", device, name, or_stub(found));
+    return logged("vkGetDeviceProcAddr", device, name, or_stub(entry));
 }

@@ -354,20 +354,20 @@ static void *driver_symbol(const struct library *library, const char *name)
     const struct driver *driver = &drivers[library->number];
     static const enum vulkan_function official[] = {VULKAN_vkGetInstanceProcAddr, VULKAN_vkCreateInstance,
                                                     VULKAN_vkEnumerateInstanceExtensionProperties};
-    address found = NULL;
+    address symbol = NULL;
     if (!driver->hides_negotiate && texts_equal(name, "vk_icdNegotiateLoaderICDInterfaceVersion")) {
-        found = interfaces[driver->number].negotiate;
+        symbol = interfaces[driver->number].negotiate;
     } else if (!driver->hides_get && texts_equal(name, "vk_icdGetInstanceProcAddr")) {
-        found = interfaces[driver->number].get;
+        symbol = interfaces[driver->number].get;
     } else if (!driver->hides_get_physical && texts_equal(name, "vk_icdGetPhysicalDeviceProcAddr")) {
-        found = interfaces[driver->number].get_physical;
+        symbol = interfaces[driver->number].get_physical;
     }
     for (size_t i = 0; driver->exports_official && i < sizeof official / sizeof *official; i++) {
         if (texts_equal(name, vulkan_function_info[official[i]].name) && !driver_lacks(driver, official[i])) {
-            found = entry(driver->number, official[i]);
+            symbol = entry(driver->number, official[i]);
         }
     }
-    return (void *)(uintptr_t)found;
+    return (void *)(uintptr_t)symbol;
 }
 
 /* --- for targets --- */

@@ -287,7 +287,7 @@ int dladdr(const void *address, Dl_info *info)
 int process_is_ending(void)
 {
     BOOLEAN(WINAPI * ending)(void) = NULL;
-    FARPROC found = GetProcAddress(GetModuleHandleA("ntdll.dll"), "RtlDllShutdownInProgress");
-    memcpy(&ending, &found, sizeof ending);
+    FARPROC function = GetProcAddress(GetModuleHandleA("ntdll.dll"), "RtlDllShutdownInProgress");
+    memcpy(&ending, &function, sizeof ending);
     return ending && ending();
 }

@@ -156,18 +156,18 @@ static LONG WINAPI hook_GetPackagesByPackageFamily(PCWSTR family, UINT32 *count,
                                                    WCHAR *buffer)
 {
     UINT32 needed = 0;
-    UINT32 found = 0;
+    UINT32 package_count = 0;
     if (!family || !count || !length) {
         return ERROR_INVALID_PARAMETER;
     }
     for (unsigned i = 0; i < machine.package_count; i++) {
         if (_wcsicmp(machine.packages[i].family, family) == 0) {
             needed += (UINT32)wcslen(machine.packages[i].name) + 1;
-            found++;
+            package_count++;
         }
     }
-    bool fits = *count >= found && *length >= needed && (found == 0 || (names && buffer));
-    *count = found;
+    bool fits = *count >= package_count && *length >= needed && (package_count == 0 || (names && buffer));
+    *count = package_count;
     *length = needed;
     if (!fits) {
         return ERROR_INSUFFICIENT_BUFFER;

@@ -67,8 +67,8 @@ def test_lists_of_displays_are_emulated(
                 assert newer and older
                 start = index * vulkan().structures[outer].size + part.offset
                 for member, about in vulkan().structures[inner].members.items():
-                    found = newer[start + about.offset : start + about.offset + about.size]
-                    assert found == vk.member_bytes(older, inner, member, index)
+                    content = newer[start + about.offset : start + about.offset + about.size]
+                    assert content == vk.member_bytes(older, inner, member, index)
 
 
 @requirement("VK-EXT-002")
