@@ -260,7 +260,7 @@ static cl_int check_device(uint64_t handle, uint64_t device)
 /* Whether a compiler was unloaded and does not come back, by a fault. */
 static bool compiler_is_gone(enum function function)
 {
-    static bool unloaded;
+    static _Atomic bool unloaded;
     unloaded = unloaded || (function == FUNCTION_clUnloadPlatformCompiler && config.refuses);
     return unloaded && fault(FAULT_compilers_stay_unloaded, ANY_PLATFORM);
 }

@@ -310,8 +310,8 @@ def test_package_that_is_not_whole_costs_nobody(loader: WindowsLoader, sandbox: 
     sandbox.package(sandbox.folder("package"), PACKAGE_FAMILY, gone=lack == "a path")
     sandbox.adapter(vendor=sandbox.icd("driver"))
     sandbox.registry_vendor(sandbox.icd("registered"))
-    for side in ({}, {"guarded_heap": True}):
-        with loader.start(sandbox, **side) as cl:
+    for guarded_heap in (False, True):
+        with loader.start(sandbox, guarded_heap=guarded_heap) as cl:
             assert cl.platform_names() == ["driver", "registered"]
 
 

@@ -71,7 +71,7 @@ def test_repeated_discoveries_leave_nothing_open(
     """A loader that is opened, used and closed over and over holds no more than after its second time."""
     MACHINES[machine](sandbox)
     with loader.start(sandbox, late=True) as cl:
-        held = []
+        held: list[int] = []
         for _ in range(ROUNDS):
             cl.open()
             cl.platform_names()
@@ -85,7 +85,7 @@ def test_repeated_discoveries_leave_nothing_open(
 def growth(loader: WindowsLoader, sandbox: Sandbox, what: str) -> int:
     """How much more of something the process holds with each time that the loader is opened, used and closed."""
     with loader.start(sandbox, late=True, guarded_heap=what == "blocks") as cl:
-        held = []
+        held: list[int] = []
         for _ in range(ROUNDS):
             cl.open()
             assert cl.platform_names() == ["vendor"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -41,7 +42,7 @@ OF_QUEUES = ("command_queue", "num_events_in_wait_list", "event_wait_list", "eve
 COMMANDS = pytest.mark.parametrize("function", LIKE)
 
 
-def record(objects: IcdObjects, recorder: Recorder, function: str, changed: dict[str, str], **further: Any) -> int:
+def record(objects: IcdObjects, recorder: Recorder, function: str, changed: Mapping[str, str], **further: Any) -> int:
     """Records the proper call of a command with some arguments changed, in a new command buffer; gives the answer."""
     recorder.require_signatures()
     call = calls.prepare(objects, LIKE[function], changed)
