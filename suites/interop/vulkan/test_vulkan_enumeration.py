@@ -88,14 +88,22 @@ def test_list_of_devices_takes_memory_of_any_size(
 
 
 @requirement("VK-OBJ-022")
-def test_devices_have_the_same_handles_each_time(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
-    """Listed again, the devices of an instance are the same, in the same order."""
+@pytest.mark.parametrize("sorted_by", ["the loader", "the drivers"])
+@pytest.mark.parametrize("more", [0, 12])
+def test_devices_have_the_same_handles_each_time(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, more: int, sorted_by: str
+) -> None:
+    """Listed again, the devices of an instance are the same, in the same order, sorted or not."""
     add_drivers(sandbox)
+    for index in range(more):
+        sandbox.driver(f"more{index}")
+    if sorted_by == "the drivers":
+        sandbox.env["VK_LOADER_DISABLE_SELECT"] = "1"
 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance()
         first = vk.physical_devices(instance)
-        assert len(set(first)) == len(NAMES)
+        assert len(set(first)) == len(NAMES) + more
         assert vk.physical_devices(instance) == first == vk.physical_devices(instance)
 
 
@@ -255,8 +263,11 @@ def test_devices_of_a_driver_without_groups_are_groups_of_one(
 
 
 @requirement("VK-OBJ-011")
-def test_device_of_a_group_is_made_of_the_drivers_handles(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
-    """VkDeviceGroupDeviceCreateInfo reaches the driver with its own handles in the place of the loader's."""
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_device_of_a_group_is_made_of_the_drivers_handles(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, before: int
+) -> None:
+    """VkDeviceGroupDeviceCreateInfo has the driver's own handles there, however many structures stand before it."""
     sandbox.driver("a", devices=2, groups="2")
     sandbox.driver("b")
 
@@ -267,6 +278,8 @@ def test_device_of_a_group_is_made_of_the_drivers_handles(vulkan_loader: VulkanL
         chain = vk.structure(
             "VkDeviceGroupDeviceCreateInfo", physicalDeviceCount=2, pPhysicalDevices=vk.words(list(chosen))
         )
+        for _ in range(before):
+            chain = vk.structure("VkPhysicalDevice16BitStorageFeatures", pNext=chain)
         assert vk.CreateDevice(chosen[0], chain=chain)[0] == 0
     own = {e.data["detail"]: e.data["handle"] for e in sandbox.log.happened("object", by="a")}
     creation = sandbox.log.calls("vkCreateDevice", by="a").only

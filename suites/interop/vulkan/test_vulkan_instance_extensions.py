@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import VulkanLoader, VulkanSandbox, requirement
+from harness.check import VulkanLoader, VulkanSandbox, requirement, vulkan_extensions_of
 
 PROPERTIES2, GROUPS = "VK_KHR_get_physical_device_properties2", "VK_KHR_device_group_creation"
 MEMORY = "VK_KHR_external_memory_capabilities"
@@ -93,6 +93,7 @@ def test_driver_sees_only_extensions_that_it_has(
 ) -> None:
     """Each driver gets those of the enabled extensions that it has itself, and no instance is lost for it."""
     own = {"both": {PROPERTIES2, GROUPS}, "one": {PROPERTIES2}, "other": {GROUPS}, "none": set[str]()}
+    own["alike"] = {PROPERTIES2.lower(), GROUPS.lower()}
     for name, extensions in own.items():
         settings: dict[str, Any] = {"extensions": " ".join(sorted(extensions)), "api_version": "1.0.0"}
         sandbox.driver(name, faults=["create_instance_refuses_extensions"], **settings)
@@ -102,6 +103,24 @@ def test_driver_sees_only_extensions_that_it_has(
     for name, extensions in own.items():
         (seen,) = enabled(sandbox, name)
         assert extensions & set(wanted) <= seen <= extensions  # a loader may enable more of them for its own use
+
+
+@requirement("VK-EXT-001")
+def test_driver_sees_each_of_many_extensions(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Eight at a time: a driver that has all of them gets each one, and one that lacks some gets the others."""
+    every = vulkan_extensions_of("instance")
+    sandbox.driver("all", extensions=" ".join(every))
+    sandbox.driver("some", extensions=" ".join(every[::2]))
+
+    with vulkan_loader.start(sandbox) as vk:
+        listed = set(vk.extension_names())
+        wanted = [name for name in every if name in listed and "LUNARG" not in name]
+        parts = [wanted[first : first + 8] for first in range(0, len(wanted), 8)]
+        assert len(parts[0]) == 8
+        for part in parts:
+            vk.instance("1.1.0", extensions=part)
+    for name, own in (("all", every), ("some", every[::2])):
+        assert enabled(sandbox, name) == [set(part) & set(own) for part in parts]
 
 
 @requirement("VK-EXT-006")

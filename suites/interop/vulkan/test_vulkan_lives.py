@@ -239,11 +239,12 @@ def test_library_goes_with_the_instance_whatever_was_listed_before(
         assert sandbox.log.happened("unloaded", by="a")
 
 
-# Drivers that are left out after their library was loaded, by what they do.
+# Drivers that are of no use after their library was loaded, by what they do.
 LEFT_OUT: dict[str, dict[str, Any]] = {
     "refuses": {"faults": ["negotiation_fails=-9"]},
     "lacks vkCreateInstance": {"functions": {"lacks": ["vkCreateInstance"]}},
     "makes no instance": {"faults": ["create_instance_fails=-3"]},
+    "has no devices": {"devices": 0},
 }
 
 

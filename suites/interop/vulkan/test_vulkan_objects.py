@@ -297,6 +297,23 @@ def test_extensions_of_devices_reach_the_driver(vulkan_loader: VulkanLoader, san
 
 
 @requirement("VK-OBJ-018")
+@pytest.mark.parametrize("number", [1, 40, 100])
+def test_each_of_many_extensions_of_a_device_is_enabled(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, number: int
+) -> None:
+    """However many a driver has: the first, the last, and several reach it."""
+    names = [f"VK_CLH_e{index}" for index in range(number)]
+    sandbox.driver("a", device_extensions=" ".join(names))
+
+    with vulkan_loader.start(sandbox) as vk:
+        (physical_device,) = vk.physical_devices(vk.instance())
+        for wanted in (names[:1], names[-1:], names[-30:]):
+            assert vk.CreateDevice(physical_device, extensions=wanted)[0] == 0
+    seen = [event.data["in"]["extensions"].split() for event in sandbox.log.calls("vkCreateDevice", by="a")]
+    assert seen == [names[:1], names[-1:], names[-30:]]
+
+
+@requirement("VK-OBJ-023")
 def test_extensions_of_devices_are_listed_as_the_driver_has_them(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
 ) -> None:
