@@ -244,7 +244,7 @@ static struct {
     uintptr_t start;
     size_t size;
 } shared[MOST_SHARED];
-static size_t shared_count;
+static _Atomic size_t shared_count;
 
 bool contents_is_shared(uint64_t address)
 {
@@ -266,8 +266,9 @@ void *contents_share(const struct object *context, const uint64_t *arguments)
     uintptr_t start = (uintptr_t)arena_keep(size + (size_t)2 * ALIGNMENT);
     start = (start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     start += fault(FAULT_shared_memory_is_not_aligned, ANY_PLATFORM) ? 4 : 0;
-    shared[shared_count % MOST_SHARED].start = start;
-    shared[shared_count++ % MOST_SHARED].size = size;
+    size_t at = shared_count++ % MOST_SHARED;
+    shared[at].start = start;
+    shared[at].size = size;
     return (void *)start;
 }
 
