@@ -141,8 +141,8 @@ def test_unknown_function_of_one_driver_is_found_beside_others(
 def test_several_unknown_functions_are_told_apart(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """Each has a trampoline of its own, whatever the order of look-ups in the drivers."""
     names = [name.format("GetPhysicalDevice") for name in ALIKE]
-    sandbox.driver("a", physical_device_functions=" ".join(names))
-    sandbox.driver("b", physical_device_functions=" ".join(reversed(names)))
+    sandbox.driver("a", interface=4, physical_device_functions=" ".join(names))
+    sandbox.driver("b", interface=4, physical_device_functions=" ".join(reversed(names)))
 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance()

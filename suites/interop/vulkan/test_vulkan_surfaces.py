@@ -112,7 +112,7 @@ def test_allocator_of_a_surface_reaches_the_driver(vulkan_loader: VulkanLoader, 
 def test_surfaces_are_told_apart(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """Of two surfaces, each used twice, a driver has two; when one is destroyed, the other one goes on working."""
     require_surfaces(vulkan_loader, sandbox)
-    sandbox.driver("own", extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
+    sandbox.driver("own", interface=3, extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance(extensions=[SURFACE, HEADLESS])
