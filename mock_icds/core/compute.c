@@ -373,8 +373,9 @@ static void keep_argument(struct kernel *kernel, const uint64_t *arguments, bool
         return;
     }
     argument->is_set = true;
-    struct object *object = argument->size == sizeof(void *) && value ? object_find(handle_at(arguments[3])) : NULL;
-    if (object && !pointer && fault(FAULT_kernels_count_their_arguments, ANY_PLATFORM)) {
+    bool handle = !pointer && value && argument->size == sizeof(void *);
+    struct object *object = handle ? object_find(handle_at(arguments[3])) : NULL;
+    if (object && fault(FAULT_kernels_count_their_arguments, ANY_PLATFORM)) {
         object_count_reference(object, 1);
     }
     memset(argument->value, 0, sizeof argument->value);

@@ -238,7 +238,7 @@ static cl_int record(enum function function, const uint64_t *arguments)
     }
     error = error ? error : check_sync_points(buffer, function, arguments);
     uint64_t translated[MAX_PARAMETERS];
-    enum function like;
+    enum function like = function;
     bool known = translate(buffer, function, arguments, &like, translated);
     if (!error && known && config.refuses && !fault(FAULT_anything_is_recorded, ANY_PLATFORM)) {
         validity_is_improper(like, translated, &error);
