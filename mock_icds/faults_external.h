@@ -124,6 +124,8 @@ FAULT(semaphore_foreign_device_answers)
 FAULT(semaphore_is_signalled_at_first)
 /* Answers CL_INVALID_VALUE to the query VALUE of semaphores. */
 FAULT(semaphore_query_is_missing)
+/* Takes queries of semaphores that nobody knows, or answers error VALUE (default: none). */
+FAULT(semaphore_unknown_query_answers)
 /* Does not count the references of clRetainSemaphoreKHR. */
 FAULT(semaphore_retain_does_nothing)
 /* Does not count the references of clReleaseSemaphoreKHR. */
@@ -212,6 +214,8 @@ FAULT(finalize_twice_answers)
 FAULT(finalize_takes_any_handle)
 /* Answers CL_INVALID_VALUE to the query VALUE of command buffers. */
 FAULT(command_buffer_query_is_missing)
+/* Takes queries of command buffers that nobody knows, or answers error VALUE (default: none). */
+FAULT(command_buffer_unknown_query_answers)
 /* Takes queries of invalid command buffers, or answers error VALUE (default: none). */
 FAULT(command_buffer_query_takes_any_handle)
 /* Does not count the references of clRetainCommandBufferKHR. */

@@ -148,7 +148,7 @@ static cl_int info(const uint64_t *arguments)
     case BUFFER_CONTEXT:
         return answer_info(rest, &context, sizeof context);
     default:
-        return CL_INVALID_VALUE;
+        return error_unless_fault(FAULT_command_buffer_unknown_query_answers, CL_INVALID_VALUE);
     }
 }
 

@@ -297,7 +297,7 @@ static cl_int info(struct object *object, cl_uint query, const uint64_t *rest)
     case CL_SEMAPHORE_EXPORTABLE_KHR:
         return external ? answer_info(rest, &exportable, sizeof exportable) : CL_INVALID_VALUE;
     default:
-        return CL_INVALID_VALUE;
+        return error_unless_fault(FAULT_semaphore_unknown_query_answers, CL_INVALID_VALUE);
     }
 }
 
