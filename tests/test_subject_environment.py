@@ -36,6 +36,26 @@ def test_library_to_preload_is_loaded_wherever_it_is(sandbox: Sandbox, tmp_path:
     assert str(library).replace("\n", "\\012") in maps.stdout
 
 
+@pytest.mark.parametrize(
+    ("given", "asan", "lsan"),
+    [
+        ({}, "detect_leaks=0:allocator_may_return_null=1", "detect_leaks=0"),
+        ({"ASAN_OPTIONS": "detect_leaks=1"}, "detect_leaks=1", None),
+        ({"LSAN_OPTIONS": "exitcode=5"}, "detect_leaks=0:allocator_may_return_null=1", "exitcode=5"),
+        ({"ASAN_OPTIONS": "", "LSAN_OPTIONS": ""}, "", ""),
+    ],
+)
+def test_sanitizers_look_for_leaks_where_somebody_asks(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], asan: str, lsan: str | None
+) -> None:
+    for name in ("ASAN_OPTIONS", "LSAN_OPTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    variables = environment(sandbox, build().reference_loader, "")
+    assert (variables["ASAN_OPTIONS"], variables.get("LSAN_OPTIONS")) == (asan, lsan)
+
+
 def test_loader_with_odd_bytes_in_its_path_is_tested(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"a b\xff") / "libOpenCL.so.1"
     path.parent.mkdir()

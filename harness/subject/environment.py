@@ -45,8 +45,9 @@ def environment(
     variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     variables |= {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C"}
     # Leaks have checks of their own, and memory that is refused is no error of a program that looks at the answer.
-    variables.setdefault("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
-    variables.setdefault("LSAN_OPTIONS", "detect_leaks=0")
+    if "ASAN_OPTIONS" not in variables:
+        variables["ASAN_OPTIONS"] = "detect_leaks=0:allocator_may_return_null=1"
+        variables.setdefault("LSAN_OPTIONS", "detect_leaks=0")  # would have the last word where both are set
     assert not set(variables) & set(LOADER_VARIABLES)
     if vendors is not None:
         variables["OCL_ICD_VENDORS"] = vendors
