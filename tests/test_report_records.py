@@ -8,6 +8,8 @@ import json
 import os
 import resource
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,6 +17,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
+from harness.build import ROOT
 from harness.errors import UsageError
 from harness.report import records
 from harness.report.jsonl import JsonLines
@@ -119,6 +122,35 @@ def test_json_lines_are_there_before_the_file_is_closed(tmp_path: Path) -> None:
     lines.write(HEADER.to_json())
     assert json.loads(path.read_text())["record"] == "header"
     lines.close()
+
+
+OTHER_RUN = """
+import sys
+from pathlib import Path
+from harness.report.jsonl import JsonLines
+lines = JsonLines(Path(sys.argv[1]))
+lines.write({"record": "header"})
+print("written", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("first", [(), (HEADER.to_json(),)], ids=["new", "gone on with"])
+def test_a_file_that_another_run_is_writing_is_refused_and_left_as_it_is(
+    tmp_path: Path, first: tuple[dict[str, Any], ...]
+) -> None:
+    path = tmp_path / "run.jsonl"
+    command = [sys.executable, "-P", "-c", OTHER_RUN, str(path)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, **pipes) as other:
+        assert other.stdout and other.stdout.readline() == "written\n"
+        with pytest.raises(UsageError, match="another run is writing it"):
+            JsonLines(path, first)
+        assert path.read_text() == '{"record": "header"}\n'
+        assert other.communicate()
+    JsonLines(path, first).close()
+    assert [json.loads(line)["record"] for line in path.read_text().splitlines()] == ["header"] * len(first)
+    assert [one.name for one in tmp_path.iterdir()] == ["run.jsonl"]
 
 
 def test_a_full_device_is_trouble_and_no_exception() -> None:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import os
 import stat
 from collections.abc import Mapping, Sequence
@@ -17,7 +19,9 @@ from harness.report.records import to_line
 class JsonLines:
     """A file of records. After the first failed write nothing more is written, and `trouble` says why.
 
-    No buffer stands between a record and the file: what was written before a crash or a full disk is there.
+    A file that another process is writing is left as it is, and refused: UsageError. The lock is of this process alone
+    and ends with it, whatever becomes of its children. No buffer stands between a record and the file: what was written
+    before a crash or a full disk is there.
     """
 
     def __init__(self, path: Path, first: Sequence[Mapping[str, Any]] = ()) -> None:
@@ -25,13 +29,17 @@ class JsonLines:
         self.path = path
         self.trouble: str | None = None
         self._size = 0
-        scratch = path.with_name(f".{path.name}.{os.getpid()}") if first else path
         try:
-            self._fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+            self._fd = _taken(path)
+            if not first and _is_file(self._fd):
+                os.ftruncate(self._fd, 0)
             if first:
+                older, scratch = self._fd, path.with_name(f".{path.name}.{os.getpid()}")
+                self._fd = _taken(scratch)
                 for record in first:
                     self.write(record)
                 scratch.replace(path)
+                os.close(older)
         except OSError as error:
             raise UsageError(f"{path}: cannot be written: {error.strerror}; name another file") from error
 
@@ -58,7 +66,24 @@ class JsonLines:
 
     def _fail(self, error: OSError) -> None:
         self.trouble = f"{self.path}: the records are incomplete: {error.strerror}"
-        if stat.S_ISREG(os.fstat(self._fd).st_mode):
+        if _is_file(self._fd):
             # Half a line would make the file unreadable for most tools.
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, self._size)
+
+
+def _taken(path: Path) -> int:
+    """The file as it is, opened for writing, and locked for other processes. Raises UsageError, OSError."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    if _is_file(descriptor):
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:  # some file systems have no locks
+            if error.errno in (errno.EACCES, errno.EAGAIN):
+                os.close(descriptor)
+                raise UsageError(f"{path}: another run is writing it; wait for its end, or name another file") from None
+    return descriptor
+
+
+def _is_file(descriptor: int) -> bool:
+    return stat.S_ISREG(os.fstat(descriptor).st_mode)
