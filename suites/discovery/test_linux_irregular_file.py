@@ -159,7 +159,7 @@ AROUND: dict[str, tuple[str, bytes, bytes]] = {
     "NUL, junk": ("DISC-LNX-021", b"", b"\0junk\n"),
     "NUL, much junk": ("DISC-LNX-021", b"", b"\0" + b"junk" * 20000),
     "byte-order mark": ("DISC-LNX-022", b"\xef\xbb\xbf", b"\n"),
-    "comment behind": ("DISC-LNX-023", b"", b" # the vendor\n"),
+    "comment after": ("DISC-LNX-023", b"", b" # the vendor\n"),
     "hash before": ("DISC-LNX-023", b"#", b"\n"),
 }
 
@@ -170,12 +170,12 @@ def _around(identifier: str) -> pytest.MarkDecorator:
 
 def check_around(loader: Loader, sandbox: Sandbox, record: Record, around: str) -> None:
     """The outcome: ignored, the bytes around the path count as part of the name (kept), or they do not (stripped)."""
-    _, before, behind = AROUND[around]
+    _, before, after = AROUND[around]
     path = vendor(sandbox, "stripped").path
-    line = before + str(path).encode() + behind
+    line = before + str(path).encode() + after
     vendors = {"stripped": "stripped"}
-    if not before and not set(behind.rstrip(b"\n")) & set(b"\0\n") and not behind.endswith(b"\n\n"):
-        vendor(sandbox, "kept", file=path.name + behind.rstrip(b"\n").decode())
+    if not before and not set(after.rstrip(b"\n")) & set(b"\0\n") and not after.endswith(b"\n\n"):
+        vendor(sandbox, "kept", file=path.name + after.rstrip(b"\n").decode())
         vendors["kept"] = "kept"
     record(whose(loader, sandbox, line, vendors))
 
@@ -284,8 +284,8 @@ def test_comment_before_the_line_costs_at_most_its_vendor(
     loader: Loader, sandbox: Sandbox, record: Record, comment: str
 ) -> None:
     """A comment before the library's line costs that vendor at most, and never another one."""
-    path = vendor(sandbox, "behind").path
-    record(whose(loader, sandbox, f"{comment}\n{path}\n".encode(), {"comment skipped": "behind"}))
+    path = vendor(sandbox, "after").path
+    record(whose(loader, sandbox, f"{comment}\n{path}\n".encode(), {"comment skipped": "after"}))
 
 
 NUL_FIRST = {
@@ -304,8 +304,8 @@ def test_nul_at_the_start_is_ignored_without_harm(
     loader: Loader, sandbox: Sandbox, record: Record, content: str, way: str
 ) -> None:
     """A file that starts with a NUL is ignored without harm."""
-    line = NUL_FIRST[content].format(path=vendor(sandbox, "behind")).encode()
-    record(whose(loader, sandbox, line, {"NUL skipped": "behind"}, way))
+    line = NUL_FIRST[content].format(path=vendor(sandbox, "after")).encode()
+    record(whose(loader, sandbox, line, {"NUL skipped": "after"}, way))
 
 
 LINE_ENDS = {"LF LF": b"\n\n", "LF LF LF": b"\n\n\n", "65536 LF": b"\n" * 65536, "CR LF": b"\r\n", "CR": b"\r"}

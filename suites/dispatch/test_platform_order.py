@@ -64,10 +64,10 @@ def test_listed_libraries_come_first(loader: Loader, sandbox: Sandbox, listed: s
     with loader.start(sandbox) as cl:
         actual = list(cl.platform_names())
     assert actual[: 2 * len(listed)] == [platform for name in listed for platform in expected(name, 2)]
-    behind = actual[2 * len(listed) :]
+    rest = actual[2 * len(listed) :]
     in_order = [platform for name in placed for platform in expected(name, 2)]
-    assert sorted(behind) == sorted(in_order)
-    assert [name.endswith("0") for name in behind] == [True, False] * len(placed)
+    assert sorted(rest) == sorted(in_order)
+    assert [name.endswith("0") for name in rest] == [True, False] * len(placed)
 
 
 @requirement("DISP-ORD-003")

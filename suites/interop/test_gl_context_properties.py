@@ -99,8 +99,8 @@ LISTS: dict[str, Words] = {
     "user-sync-before": words((USER_SYNC, 1), *pairs_of(GL, EGL), (PLATFORM, OWN)),
     "user-sync-after": words((PLATFORM, OWN), *pairs_of(GL, EGL), (USER_SYNC, 1)),
     "unknown-between": words((GL, value(GL)), (0x7777, 7), (PLATFORM, OWN), (0x200D, 8), (GLX, value(GLX))),
-    "attributes-behind-the-end": [PLATFORM, OWN, GL, value(GL), 0, EGL, value(EGL), 0],
-    "other-platform-behind-the-end": [GL, value(GL), PLATFORM, OWN, 0, PLATFORM, OTHER, 0],
+    "attributes-after-the-end": [PLATFORM, OWN, GL, value(GL), 0, EGL, value(EGL), 0],
+    "other-platform-after-the-end": [GL, value(GL), PLATFORM, OWN, 0, PLATFORM, OTHER, 0],
     "long": words(*pairs_of(*ATTRIBUTES) * 5, (PLATFORM, OWN), *pairs_of(*ATTRIBUTES) * 5),
 }
 

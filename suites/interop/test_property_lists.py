@@ -81,7 +81,7 @@ LISTS: dict[str, Words] = {
         0,
     ],
     "names-that-end-in-minus-1": [0x4052, 0, 1, -1, 0],
-    "behind-the-end": [CL.QUEUE_PROPERTIES, 1, 0, PLATFORM, OTHER, 0],
+    "after-the-end": [CL.QUEUE_PROPERTIES, 1, 0, PLATFORM, OTHER, 0],
 }
 # Addresses that nobody may read.
 BITS = 8 * api().address
@@ -207,10 +207,10 @@ def test_unknown_names_around_the_platform_arrive(loader: Loader, sandbox: Sandb
 
 # Values that are lists with an end of their own, so that whoever counts in pairs still finds the platform.
 NESTED: dict[str, Words] = {
-    "behind-1": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, 0, 0],
-    "behind-2": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, DEVICE, 0, 0],
-    "behind-1-and-more": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, 0, 0x4001, 5, 0],
-    "behind-3-and-more": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, DEVICE, DEVICE, 0, 0x4001, 5, 0],
+    "after-1": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, 0, 0],
+    "after-2": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, DEVICE, 0, 0],
+    "after-1-and-more": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, 0, 0x4001, 5, 0],
+    "after-3-and-more": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, DEVICE, DEVICE, 0, 0x4001, 5, 0],
     "before-2": [CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, DEVICE, 0, PLATFORM, OWN, 0],
     "before-4": [CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, DEVICE, DEVICE, DEVICE, 0, PLATFORM, OWN, 0],
     "other-platform-inside": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, OTHER, OTHER, 0, 0],

@@ -139,7 +139,7 @@ def test_functions_of_a_vendor_bypass_the_layers(loader: Loader, sandbox: Sandbo
 
 
 @requirement("LAY-CHN-008")
-@pytest.mark.parametrize("front", [(), ("before",)], ids=["alone", "behind-another"])
+@pytest.mark.parametrize("front", [(), ("before",)], ids=["alone", "after-another"])
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
 def test_wrapped_handles_that_are_not_addresses_work(
     loader: Loader, sandbox: Sandbox, icd2: bool, front: tuple[str, ...]

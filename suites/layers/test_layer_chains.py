@@ -77,14 +77,14 @@ def test_target_is_the_completed_table_of_the_layer_before(
         own_library = {library_of(cl, entry) for entry in targets[0][1] if entry}
         assert own_library == {os.path.basename(loader.path)}
         for number, name in enumerate(list(own)[:-1]):
-            behind, table = targets[number][1], targets[number + 1][1]
-            assert len(table) == len(behind)
+            following, table = targets[number][1], targets[number + 1][1]
+            assert len(table) == len(following)
             functions = own[name] if partial else [f.name for f in dispatched]
             known = SHORT if tables == "short" else len(table)
             intercepted = {n for n in (slots()[function].number for function in functions) if n < known}
             for slot in intercepted:
                 assert library_of(cl, table[slot]) == f"lib{name}{sandbox.suffix}", f"slot {slot} is not the layer's"
-            changed = {slot for slot in range(len(table)) if table[slot] != behind[slot]}
+            changed = {slot for slot in range(len(table)) if table[slot] != following[slot]}
             assert changed == intercepted if tables != "complete" else changed >= intercepted
 
 

@@ -184,11 +184,11 @@ def test_target_works_during_deinitialisation(
     log = sandbox.log
     for name in callers:
         inside = during_deinit(log, name)
-        behind = list(NAMES[NAMES.index(name) + 1 :])
+        later = list(NAMES[NAMES.index(name) + 1 :])
         assert [e.data["detail"] for e in inside.happened("call of target done")] == ["success"]
         assert [e.data["detail"] for e in inside.happened("platform of target")] == ["a"]
-        assert [e.who for e in inside.calls("clGetPlatformIDs")] == behind
-        assert [e.who for e in inside.calls("clGetPlatformInfo")] == [*behind, "a"]
+        assert [e.who for e in inside.calls("clGetPlatformIDs")] == later
+        assert [e.who for e in inside.calls("clGetPlatformInfo")] == [*later, "a"]
     assert deinitialised(log) == list(NAMES)
     assert not log.happened("target changed")
 

@@ -103,9 +103,9 @@ def test_layer_that_refuses_is_discarded(
     assert log.of(position).functions() == ["clGetLayerInfo", kind.init]
     assert not log.happened("target changed")
     targets = {event.who: event.arguments[1] for event in log.calls(kind.init)}
-    behind = NAMES[NAMES.index(position) - 1] if position != "front" else None
-    if behind:
-        assert targets[behind] == targets[position], "the next layer's target is what the refusing one was given"
+    following = NAMES[NAMES.index(position) - 1] if position != "front" else None
+    if following:
+        assert targets[following] == targets[position], "the next layer's target is what the refusing one was given"
 
 
 PARTIAL = {

@@ -229,7 +229,7 @@ def test_commands_are_executed_at_each_enqueue(icd: Icd, sandbox: Sandbox) -> No
 
 
 @requirement("XM-CMD-008")
-@pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
+@pytest.mark.parametrize("how", ["count", "list", "no event", "no event after one"])
 def test_wait_list_that_does_not_fit_a_command_buffer_is_refused(icd: Icd, sandbox: Sandbox, how: str) -> None:
     """A count without a list of events, a list without a count, or NULL for an event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
@@ -242,7 +242,7 @@ def test_wait_list_that_does_not_fit_a_command_buffer_is_refused(icd: Icd, sandb
                 "count": (1, None),
                 "list": (0, recorder.words(event)),
                 "no event": (1, recorder.words(None)),
-                "no event behind one": (2, recorder.words(event, None)),
+                "no event after one": (2, recorder.words(event, None)),
             }[how]
             assert recorder.call(ENQUEUE, 0, None, buffer, count, events, None) == CL.INVALID_EVENT_WAIT_LIST
             assert recorder.execute(buffer, after=event)

@@ -146,7 +146,7 @@ def test_queue_of_a_device_without_the_import_is_invalid_command_queue(
 
 @requirement("XM-ACQ-006")
 @BOTH
-@pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
+@pytest.mark.parametrize("how", ["count", "list", "no event", "no event after one"])
 def test_wait_list_that_does_not_fit_a_hand_over_is_refused(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
     """A count without a list of events, a list without a count, or NULL for an event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
@@ -159,7 +159,7 @@ def test_wait_list_that_does_not_fit_a_hand_over_is_refused(icd: Icd, sandbox: S
                 "count": (1, None),
                 "list": (0, platform.words(event)),
                 "no event": (1, platform.words(None)),
-                "no event behind one": (2, platform.words(event, None)),
+                "no event after one": (2, platform.words(event, None)),
             }[how]
             result = platform.call(name_of(what), queue, 0, None, count, events, None)
             assert result == CL.INVALID_EVENT_WAIT_LIST

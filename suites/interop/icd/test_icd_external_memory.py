@@ -116,7 +116,7 @@ def test_device_list_without_a_handle_is_invalid_property(icd: Icd, sandbox: San
 
 @requirement("XM-IMP-004", "XM-IMP-016")
 @KINDS
-@pytest.mark.parametrize("shape", ["behind", "in front", "several behind", "several in front"])
+@pytest.mark.parametrize("shape", ["after", "in front", "several after", "several in front"])
 def test_device_list_may_stand_anywhere_and_comes_back(icd: Icd, sandbox: Sandbox, kind: int, shape: str) -> None:
     """A nested list of devices may stand anywhere; CL_MEM_PROPERTIES gives all of it back, as it is."""
     several = shape.startswith("several")
@@ -126,7 +126,7 @@ def test_device_list_may_stand_anywhere_and_comes_back(icd: Icd, sandbox: Sandbo
             context = importer.platform.context(devices)
             handle = [kind, importer.memory.descriptor()]
             nested = [LIST, *devices, 0]
-            words = [*handle, *nested] if shape.endswith("behind") else [*nested, *handle]
+            words = [*handle, *nested] if shape.endswith("after") else [*nested, *handle]
             error, memory = importer.create(*words, context=context)
             assert not error
             answer = importer.platform.answer("clGetMemObjectInfo", memory, api().constant("CL_MEM_PROPERTIES"))

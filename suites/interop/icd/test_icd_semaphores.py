@@ -240,7 +240,7 @@ def test_wait_or_signal_of_no_semaphore_is_invalid_value(icd: Icd, sandbox: Sand
 
 @requirement("XM-SEM-012")
 @BOTH
-@pytest.mark.parametrize("how", ["alone", "behind one"])
+@pytest.mark.parametrize("how", ["alone", "after one"])
 def test_null_in_a_list_of_semaphores_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
     """NULL in the list gives CL_INVALID_SEMAPHORE_KHR."""
     with icd.open(sandbox) as session:
@@ -300,7 +300,7 @@ def test_payloads_of_binary_semaphores_are_ignored(icd: Icd, sandbox: Sandbox, w
 
 @requirement("XM-SEM-014")
 @BOTH
-@pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
+@pytest.mark.parametrize("how", ["count", "list", "no event", "no event after one"])
 def test_wait_list_that_does_not_fit_a_semaphore_command_is_refused(
     icd: Icd, sandbox: Sandbox, what: str, how: str
 ) -> None:
@@ -315,7 +315,7 @@ def test_wait_list_that_does_not_fit_a_semaphore_command_is_refused(
                 "count": (1, None),
                 "list": (0, semaphores.words(event)),
                 "no event": (1, semaphores.words(None)),
-                "no event behind one": (2, semaphores.words(event, None)),
+                "no event after one": (2, semaphores.words(event, None)),
             }[how]
             listed = semaphores.words(semaphore)
             result = semaphores.call(name_of(what), queue, 1, listed, None, count, events, None)
@@ -432,7 +432,7 @@ def test_command_after_a_barrier_comes_after_the_semaphore_wait(
                 semaphores.expect_success("clEnqueueBarrierWithWaitList", queue, 0, None, None)
                 event = session.buffer(8, 0)
                 memory = semaphores.platform.buffer(semaphores.context)
-                semaphores.platform.write(queue, memory, b"behind the barrier", event)
+                semaphores.platform.write(queue, memory, b"after the barrier", event)
                 semaphores.expect_success("clFlush", queue)
                 assert semaphores.platform.event(event.handle(), STATUS) > CL.COMPLETE
                 semaphores.platform.set_event(awaited)

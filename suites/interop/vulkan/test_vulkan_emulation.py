@@ -116,7 +116,7 @@ def test_nothing_external_is_had_by_a_driver_that_lacks_it(
 def test_structures_in_the_chain_are_filled_for_a_driver_that_lacks_the_query(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
 ) -> None:
-    """What such a driver cannot know of is not supported, behind a structure that nobody knows; none is changed."""
+    """What such a driver cannot know of is not supported, after a structure that nobody knows; none is changed."""
     capabilities = "VK_KHR_external_memory_capabilities"
     query = "Features" if what == "multiview" else "Properties"
     function = f"vkGetPhysicalDevice{query}2KHR"

@@ -58,7 +58,7 @@ def functions() -> list[Any]:
 
 def chain(sandbox: Sandbox, layer: Layer, place: str) -> list[Layer | MockLayer]:
     """The layer alone, or with one that only logs before it and one after it."""
-    return [layer] if place == "alone" else [sandbox.layer("before"), layer, sandbox.layer("behind")]
+    return [layer] if place == "alone" else [sandbox.layer("before"), layer, sandbox.layer("after")]
 
 
 def wrong(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer], function: Function) -> list[str]:
@@ -134,7 +134,7 @@ def runs(
                 require_kept(layer, cl)
         log = sandbox.log
         assert not log.happened("foreign handle")
-        passed = [e.name for e in log.calls() if e.who in ("before", "behind") and e.name in api().functions]
+        passed = [e.name for e in log.calls() if e.who in ("before", "after") and e.name in api().functions]
         calls, numbers = (
             [call for call in result if not (layer.validates and re.fullmatch(r"clGet\w+Info", call[1]))]  # it may ask
             for result in (vendors_calls(log, "ab"), vendors_numbers(log, "ab"))
