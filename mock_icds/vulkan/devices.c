@@ -4,6 +4,8 @@
 #include "lookup.h"
 #include "objects.h"
 
+#include <fcntl.h>
+
 static bool lacks_some(const VkDeviceCreateInfo *info)
 {
     for (uint32_t i = 0; i < info->enabledExtensionCount; i++) {
@@ -35,6 +37,9 @@ static uint64_t create_device(const uint64_t *a)
     }
     if (fails(FAULT_create_device_fails)) {
         return failure(FAULT_create_device_fails);
+    }
+    if (fails(FAULT_create_device_opens_inherited_file)) {
+        open("/dev/null", O_RDONLY);
     }
     int index = physical_device ? physical_device->index : -1;
     bool second = object_find(KIND_device, physical_device, index) != NULL;

@@ -8,6 +8,8 @@
 #include "lookup.h"
 #include "negotiation.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -38,6 +40,12 @@ __attribute__((constructor)) static void loaded(void)
     note_load();
     if (fault(FAULT_constructor_sets_environment, ANY_PLATFORM)) {
         setenv("CLHARNESS_MOCK", "1", 1);
+    }
+    if (fault(FAULT_constructor_prints, ANY_PLATFORM)) {
+        puts("the driver's greeting");
+    }
+    if (fault(FAULT_constructor_opens_inherited_file, ANY_PLATFORM)) {
+        open("/dev/null", O_RDONLY);
     }
     if (fault(FAULT_constructor_sleeps, ANY_PLATFORM)) {
         long milliseconds = fault_value(FAULT_constructor_sleeps, ANY_PLATFORM, 0);

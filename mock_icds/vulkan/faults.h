@@ -19,6 +19,14 @@ FAULT(destructor_aborts)
 
 /* Sets the variable CLHARNESS_MOCK while the library is loaded. */
 FAULT(constructor_sets_environment)
+/* Writes a line to standard output while the library is loaded. */
+FAULT(constructor_prints)
+/* Writes a line to standard output with each instance. */
+FAULT(create_instance_prints)
+/* Opens a file while the library is loaded that programs inherit. */
+FAULT(constructor_opens_inherited_file)
+/* Opens a file with each device that programs inherit. */
+FAULT(create_device_opens_inherited_file)
 /* Starts a thread with each instance, which goes on for ever. */
 FAULT(starts_thread)
 /* Has one device more where the library is loaded a second time. */

@@ -7,6 +7,7 @@
 #include "objects.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -112,6 +113,9 @@ static uint64_t create_instance(const uint64_t *a)
     refusal = refusal_of_settings(info, pointer(a[1]));
     if (refusal != VK_SUCCESS) {
         return (uint64_t)refusal;
+    }
+    if (fails(FAULT_create_instance_prints)) {
+        puts("the driver's greeting");
     }
     if (fails(FAULT_starts_thread)) {
         start_thread();

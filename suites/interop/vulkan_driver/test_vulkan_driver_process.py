@@ -70,3 +70,30 @@ def test_driver_can_be_loaded_again(vulkan_driver: VulkanDriver, sandbox: Vulkan
             names.append(vk.device_names())
             vk.close()
         assert names[0] == names[1]
+
+
+@requirement("VK-DRV-033")
+@pytest.mark.parametrize("how", ["loaded", "used"])
+def test_driver_writes_nothing_to_standard_output(
+    vulkan_driver: VulkanDriver, sandbox: VulkanSandbox, how: str
+) -> None:
+    """Standard output is the application's: what it writes there may be read by another program."""
+    with vulkan_driver.open(sandbox, late=True) as vk:
+        vk.state()
+        before = vk.stdout
+        use(vk, how)
+        vk.state()  # writes what is still kept
+        assert vk.stdout == before
+
+
+@requirement("VK-DRV-033")
+@pytest.mark.parametrize("how", ["loaded", "used"])
+def test_driver_leaves_no_descriptor_to_programs(vulkan_driver: VulkanDriver, sandbox: VulkanSandbox, how: str) -> None:
+    """What a driver has open, a program that the application starts does not inherit."""
+    with vulkan_driver.open(sandbox, late=True) as vk:
+        before = vk.inherited_files()
+        use(vk, how)
+        after = vk.inherited_files()
+        for name in before:
+            after.remove(name)
+        assert not after, f"programs that the application starts inherit {', '.join(after)}"
