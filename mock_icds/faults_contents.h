@@ -144,6 +144,8 @@ FAULT(device_lists_end_with_null)
 FAULT(first_device_is_listed_again)
 /* Succeeds with a count of 0 where it has no device of a type. */
 FAULT(absent_types_are_counted)
+/* Counts one more as the default device where it gives a list, too. */
+FAULT(default_device_is_counted_twice)
 /* Answers CL_DEVICE_NOT_FOUND to several types of devices at once. */
 FAULT(mixed_types_find_nothing)
 /* Makes buffers with the whole words of the host's memory only. */

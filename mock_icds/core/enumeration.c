@@ -154,6 +154,9 @@ static cl_int get_device_ids(const uint64_t *arguments)
         }
         count++;
     }
+    if (to && type == CL_DEVICE_TYPE_DEFAULT && fault(FAULT_default_device_is_counted_twice, ANY_PLATFORM)) {
+        count++;
+    }
     if (to && count < room && fault(FAULT_device_lists_end_with_null, ANY_PLATFORM)) {
         to[count] = NULL;
     }

@@ -179,19 +179,27 @@ def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
             assert error == expected, f"{kind} answered {error}, expected {expected}"
 
     def check_room(objects: IcdObjects) -> None:
-        cl, every = objects.session, listed(objects, "CL_DEVICE_TYPE_ALL")
-        devices, count = cl.buffer(8, 0), cl.buffer(4, 0)
-        error = cl.call("clGetDeviceIDs", objects.platform, CL.DEVICE_TYPE_ALL, 1, devices, count)
-        assert error == CL.SUCCESS, f"with room for one answered {error}, expected CL_SUCCESS"
-        assert (devices.u64(), count.u32()) == (every[0], len(every)), "with room for one"
+        cl = objects.session
+        for kind in (*TYPES, "CL_DEVICE_TYPE_DEFAULT", "CL_DEVICE_TYPE_ALL"):
+            if every := listed(objects, kind):
+                devices, count = cl.buffer(8, 0), cl.buffer(4, 0)
+                error = cl.call("clGetDeviceIDs", objects.platform, api().constant(kind), 1, devices, count)
+                assert error == CL.SUCCESS, f"{kind} with room for one answered {error}, expected CL_SUCCESS"
+                assert count.u32() == len(every), (
+                    f"{kind} counts {count.u32()} with room for one, expected {len(every)}"
+                )
+                assert devices.u64() == every[0], f"{kind} with room for one has another device than the first"
 
     def check_rest(objects: IcdObjects) -> None:
-        cl, every = objects.session, listed(objects, "CL_DEVICE_TYPE_ALL")
-        devices, count = cl.buffer(8 * len(every) + 16), cl.buffer(4, 0)
-        error = cl.call("clGetDeviceIDs", objects.platform, CL.DEVICE_TYPE_ALL, len(every) + 2, devices, count)
-        assert error == CL.SUCCESS, f"with room for two more answered {error}, expected CL_SUCCESS"
-        assert count.u32() == len(every), f"counts {count.u32()} with room for two more, expected {len(every)}"
-        assert devices[8 * len(every) :] == b"\xa5" * 16, "wrote past the last device"
+        cl = objects.session
+        for kind in (*TYPES, "CL_DEVICE_TYPE_DEFAULT", "CL_DEVICE_TYPE_ALL"):
+            if every := listed(objects, kind):
+                number, size = len(every), 8 * len(every)
+                devices, count = cl.buffer(size + 16), cl.buffer(4, 0)
+                error = cl.call("clGetDeviceIDs", objects.platform, api().constant(kind), number + 2, devices, count)
+                assert error == CL.SUCCESS, f"{kind} with room for two more answered {error}, expected CL_SUCCESS"
+                assert count.u32() == number, f"{kind} counts {count.u32()} with room for two more, expected {number}"
+                assert devices[size:] == b"\xa5" * 16, f"{kind} wrote past the last device"
 
     def check_mixed(objects: IcdObjects) -> None:
         cl, kinds = objects.session, TYPES[:3]
