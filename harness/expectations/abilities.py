@@ -44,10 +44,16 @@ def abilities(facts: Mapping[str, Any], loaders: Callable[[], Iterable[str]] = t
 
     `loaders` gives their names, and is called where a condition is about one.
     """
-    left_out = (_LEFT_OUT + name for name in facts.get("left_out", ()))
+    left_out = [_LEFT_OUT + name for name in _names(facts, "left_out")]
     return _Abilities(
-        frozenset((*facts.get("capabilities", ()), *facts.get("symbol_versions", ()), *left_out)), loaders
+        frozenset((*_names(facts, "capabilities"), *_names(facts, "symbol_versions"), *left_out)), loaders
     )
+
+
+def _names(facts: Mapping[str, Any], key: str) -> list[str]:
+    """The names that a list of the facts has; records may be a stranger's."""
+    names = facts.get(key)
+    return [name for name in names if isinstance(name, str)] if isinstance(names, (list, tuple)) else []
 
 
 def is_left_out(name: str, able: Collection[str] | None) -> bool:

@@ -127,7 +127,7 @@ def keep(name: str, folder: Path, to: Path | None = None) -> Path:
 def _told(subject: Path) -> tuple[str, str]:
     """The name of the loader, and the one version for which the finding is known. A person widens that.
 
-    A loader that is instrumented reports no name here: what is kept of it is replayed on others, which show nothing.
+    A loader that is instrumented has another name than others: these show nothing of what its sanitizer noticed.
     """
     if not subject.is_file():
         raise UsageError(f"{subject}: the loader of the finding is not there any more")
@@ -138,7 +138,8 @@ def _told(subject: Path) -> tuple[str, str]:
     else:
         loader = Loader(subject)
         tell_name(loader)
-    name = f"{subject.name}, instrumented" if loader.facts.name == "unknown" else loader.facts.name
+    instrumented = loader.facts.sanitizer or loader.facts.name == "unknown"
+    name = f"{subject.name}, instrumented" if instrumented else loader.facts.name
     return name, f"=={loader.facts.version}" if parse_version(loader.facts.version) else ""
 
 

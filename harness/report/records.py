@@ -215,7 +215,8 @@ class Header:
         """The inverse of `to_json`, for every format there has been; keys that are not known are dropped."""
         known = {f.name for f in dataclasses.fields(cls)} - {"subject", "used_with"}
         values: dict[str, Any] = {k: v for k, v in record.items() if k in known}
-        values["loaders"] = tuple(record.get("loaders", ()))
+        loaders = record.get("loaders")
+        values["loaders"] = tuple(map(str, loaders)) if isinstance(loaders, list) else ()
         subject, *others = _subjects(record)
         return cls(subject, tuple(others), **values)
 
