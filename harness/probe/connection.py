@@ -267,11 +267,15 @@ class Connection:
         """Whether what was asked may have to compile, in its own thread or in others."""
         return self._threads_compile if self._last == "go" else compiles(self._last)
 
-    def _send(self, lines: list[str], recorded: bool = True) -> None:
-        self.exchange += lines if recorded else []
+    def _wait_anew(self) -> None:
+        """The time limit is one of each answer, also where many questions were asked at once."""
         self._asked = time.monotonic()
         self._next_look = self._asked + TICK
         self._meter = None
+
+    def _send(self, lines: list[str], recorded: bool = True) -> None:
+        self.exchange += lines if recorded else []
+        self._wait_anew()
         remaining = memoryview(("\n".join(lines) + "\n").encode())
         try:
             while remaining:
@@ -332,6 +336,7 @@ class Connection:
         answers = []
         for self._last in commands:
             reply = self._receive()
+            self._wait_anew()
             self.replies.append(reply[:KEPT_REPLY])
             if reply.startswith("error "):
                 refused = refused or refusal(self._last, reply)
