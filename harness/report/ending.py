@@ -24,6 +24,7 @@ class Ending:
     unexplained: Sequence[str] = ()  # entries of the expectation file without a reason
     unseen: str | None = None  # sections that are newer than the expectation file
     troubles: Sequence[str] = ()  # of the harness
+    stopped: bool = False  # because so many cases were unexpected
 
     @property
     def good(self) -> bool:
@@ -44,6 +45,9 @@ class Ending:
             return (
                 f"{who}: interrupted after {cases}{total}, {len(self.unexpected)} unexpected so far; what ran is kept."
             )
+        if self.stopped and self.code == Exit.UNEXPECTED:
+            of = f"stopped after {len(results)} of {counted(self.header.planned or len(results), 'case')}"
+            return f"{who}: not as expected, {of}, {len(self.unexpected)} unexpected; what ran is kept."
         if self.code == Exit.NOTHING_RAN:
             return f"{who}: nothing ran. Does the selection match any check?"
         if self.code == Exit.NOT_APPLICABLE:
@@ -89,4 +93,5 @@ def recorded_ending(run: Saved) -> Ending:
     results = run.planned_order
     judged = exit_code(results, False, run.footer is None, False)
     code = int(run.footer["exit"]) if run.footer and "exit" in run.footer else int(judged)
-    return Ending(run.header, results, code, run.stale)
+    stopped = run.footer is not None and not run.complete and code == Exit.UNEXPECTED
+    return Ending(run.header, results, code, run.stale, stopped=stopped)

@@ -247,7 +247,7 @@ class Footer:
 
     counts: Mapping[str, Mapping[str, int]]  # verdict and status
     exit: int
-    complete: bool  # false when the run was interrupted
+    complete: bool  # false when the run was interrupted, or stopped at unexpected cases
     planned: int | None = None  # as in the header
     recorded: int = 0  # how many cases have a record; as many as planned where the run is complete
     stale: Sequence[str] = ()  # entries of the expectation file that no case has

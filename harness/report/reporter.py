@@ -121,16 +121,18 @@ class Reporter:
         whole_suite: bool = False,
         collected: Sequence[tuple[Sequence[str], str]] | None = None,
         known_stale: Sequence[str] = (),
+        *,
+        stopped: bool = False,
     ) -> int:
         """Prints the report, completes the files, gives the exit code (see `harness.errors.Exit`).
 
         `whole_suite` says that every case was selected. `collected` are requirements and name of all cases that there
         are, selected or not: with either, stale expectations can be found. `known_stale` are those of the runs that
-        a merged one is made of.
+        a merged one is made of. `stopped` says that the run left cases out because of those that were unexpected.
         """
         header = self._header or Header()
         self.results.sort(key=lambda result: -1 if result.number is None else result.number)
-        whole_suite = whole_suite and not interrupted
+        whole_suite = whole_suite and not interrupted and not stopped
         if collected is None and whole_suite:
             collected = [(r.requirements, r.name) for r in self.results]
         stale = list(known_stale)
@@ -146,7 +148,7 @@ class Reporter:
             except UsageError as error:
                 troubles.append(str(error))
         missing = (header.planned or 0) - len(self.results)
-        if missing and header.planned is not None and not interrupted:
+        if missing and header.planned is not None and not interrupted and not stopped:
             troubles.append(f"{len(self.results)} of {header.planned} planned cases have a record")
         code = exit_code(judged, bool(stale), interrupted, bool(troubles))
         ending = Ending(
@@ -157,6 +159,7 @@ class Reporter:
             changes,
             [f"{entry.id}: {one_line(entry.reason or '')}" for entry in self._expectations.unexplained],
             layout.unseen_sections(self.results, self._expectations),
+            stopped=stopped,
         )
         # The records come last: their exit code is that of the run, also where another file cannot be written.
         for write in (self._write_page, self._write_sarif, self._end_records):
@@ -169,10 +172,11 @@ class Reporter:
     def _end_records(self, ending: Ending) -> list[str]:
         """Ends the files of records; gives the troubles that there were."""
         header, interrupted = ending.header, ending.code == Exit.INTERRUPTED
+        complete = not interrupted and not ending.stopped
         troubles: list[str] = []
         if self._jsonl:
             counts, recorded = counts_of(self.results), len(self.results)
-            footer = Footer(counts, ending.code, not interrupted, header.planned, recorded, list(ending.stale))
+            footer = Footer(counts, ending.code, complete, header.planned, recorded, list(ending.stale))
             self._jsonl.write(footer.to_json())
             self._jsonl.close()
             troubles += filter(None, [self._jsonl.trouble])

@@ -108,6 +108,11 @@ class Loop:
             with Pool(CaseWorker(items), jobs, limit, self._interrupts) as pool:
                 pool.run(self._rounds.tasks(), take)
 
+    @property
+    def _cut_short(self) -> bool:
+        """Whether the plan left cases out because of those that were not as expected."""
+        return self._rounds.stopped and not self._rounds.is_whole
+
     def _take(self, number: int, result: CaseResult) -> None:
         """Hands on what a run of a case came to, and its record where that was the last one."""
         assert self._report is not None
@@ -143,4 +148,4 @@ class Loop:
         if self._report and self._report.started:
             for number in self._rounds.ended():
                 self._report.case(self._rounds.result(number))
-            self.code, self.unprinted = self._report.finish(self._interrupts.happened)
+            self.code, self.unprinted = self._report.finish(self._interrupts.happened, self._cut_short)

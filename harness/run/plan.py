@@ -30,6 +30,7 @@ class Plan:
     shard: tuple[int, int] | None = None  # which, from 1, and of how many
     resumed: Path | None = None  # records of a run that was cut short
     rerun: Path | None = None  # records of a run whose red cases are to run again
+    most_red: int | None = None  # no further case starts after so many that are not as expected
 
     @property
     def several(self) -> bool:
@@ -73,7 +74,12 @@ class Rounds:
         self._earlier = earlier or {}
         self._runs: dict[int, list[CaseResult]] = defaultdict(list)
         self._running: set[int] = set()
-        self._red = False
+        self._red: set[int] = set()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether so many cases were not as expected that the plan starts no further one."""
+        return self._plan.most_red is not None and len(self._red) >= self._plan.most_red
 
     def tasks(self) -> Iterator[int | None]:
         """The numbers of cases, in the order in which they are to run; None while the next one still runs."""
@@ -85,7 +91,7 @@ class Rounds:
             for number in order:
                 while number in self._running:  # its sandbox is kept in one place
                     yield None
-                if rounds and self._plan.until_red and self._red:
+                if self.stopped or (rounds and self._plan.until_red and self._red):
                     return
                 self._running.add(number)
                 yield number
@@ -95,12 +101,18 @@ class Rounds:
         """Takes the result of a run; gives how many the case has had."""
         self._running.discard(number)
         self._runs[number].append(result)
-        self._red = self._red or result.counts
+        if result.counts:
+            self._red.add(number)
         return len(self._runs[number])
 
     def is_over(self, number: int) -> bool:
         """Whether a case has had all its runs."""
         return len(self._runs[number]) == self._plan.repeat
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every case has had a run."""
+        return all(self._runs[number] for number in self._numbers)
 
     def ended(self) -> list[int]:
         """The cases that had some of their runs, in the order of the plan: those that the end of the run cut short."""
@@ -151,6 +163,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=-1,
         help="run the cases in random order, another one in each repeat; default: a new seed, which is printed",
     )
+    stop = parser.add_mutually_exclusive_group()
+    stop.add_argument("-x", dest="maxfail", action="store_const", const=1, help="stop at the first unexpected case")
+    stop.add_argument("--maxfail", metavar="N", type=_count_of_cases, help="stop after N unexpected cases")
     parser.add_argument("--shard", metavar="I/N", type=_shard, help="run only the I-th of N parts of the cases")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
@@ -171,12 +186,19 @@ def from_arguments(args: argparse.Namespace) -> Plan:
         args.shard,
         Path(args.resume).absolute() if args.resume else None,
         Path(args.rerun_failed).absolute() if args.rerun_failed else None,
+        args.maxfail,
     )
 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs; give 1 or more")
+    return int(text)
+
+
+def _count_of_cases(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of cases; give 1 or more")
     return int(text)
 
 

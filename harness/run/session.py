@@ -103,8 +103,11 @@ class RunReport:
         if self._reproducers:
             self._reproducers.add(result)
 
-    def finish(self, interrupted: bool) -> tuple[int, str | None]:
-        """Gives the exit code (see `harness.errors.Exit`), and why the report could not be printed, if so."""
+    def finish(self, interrupted: bool, stopped: bool = False) -> tuple[int, str | None]:
+        """Gives the exit code (see `harness.errors.Exit`), and why the report could not be printed, if so.
+
+        `stopped` says that the plan left cases out because of those that were not as expected.
+        """
         assert self._reporter is not None
         if self._reproducers:
             self._reproducers.finish()
@@ -112,7 +115,7 @@ class RunReport:
         narrowed = bool(option.keyword or option.markexpr or getattr(option, "lf", False) or self._plan.is_part)
         whole = is_whole(self._config)  # another project's few checks leave most entries unused
         collected = self._config.stash.get(COLLECTED, None) if whole else None
-        code = self._reporter.finish(interrupted, whole and not narrowed, collected)
+        code = self._reporter.finish(interrupted, whole and not narrowed, collected, stopped=stopped)
         return code, self._reporter.unprinted
 
 
