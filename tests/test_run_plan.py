@@ -156,7 +156,7 @@ def test_until_red_in_the_first_round_runs_every_case_once(small: SmallRun, turn
 def test_run_stops_at_the_first_unexpected_cases(
     small: SmallRun, turns: Turns, option: tuple[str, ...], ran: int
 ) -> None:
-    """Two cases pass, one fails, one passes, one fails, one passes: what ran is kept, and the report says that it stopped."""
+    """Two cases pass, one fails, one passes, one fails, one passes: what ran is kept, and the report says so."""
     small.suite(turns("p", 2), turns("f"), turns("pp"), turns("ff"), turns("ppp"))
     done = small.run("-j", "1", *option)
     assert (done.code, len(done.cases)) == (1, ran), done.said
