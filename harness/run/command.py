@@ -19,6 +19,7 @@ from harness.escaping import printable
 from harness.run.interrupts import Interrupts
 from harness.run.loop import Loop
 from harness.run.plan import Plan
+from harness.subject.neighbours import keep_environment
 
 PLUGIN = "harness.run.plugin"  # takes the options
 # A cache would be written into the checkout, which may be read-only or shared; the others cost time in each case.
@@ -67,6 +68,7 @@ def _surroundings(root: Path, output: io.StringIO) -> Iterator[None]:
     """What pytest finds around it: the root as current folder, none of the user's plugins; what it says is kept."""
     environment, folder = dict(os.environ), os.getcwd()
     prefix, no_bytecode = sys.pycache_prefix, sys.dont_write_bytecode
+    keep_environment()
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
         os.environ.pop(name, None)

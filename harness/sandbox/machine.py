@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -61,10 +62,11 @@ def is_root() -> bool:
     return os.geteuid() == 0
 
 
-def bubblewrap(binds: dict[str, Path], keep: list[Path]) -> list[str]:
+def bubblewrap(binds: dict[str, Path], keep: list[Path], read: Iterable[Path] = ()) -> list[str]:
     """A command prefix that runs a program in a minimal root where each path of `binds` shows a folder of ours.
 
-    The folders in `keep` stay visible under their own names. Nothing of the host is changed.
+    The folders in `keep` stay visible under their own names; so do those in `read`, which cannot be written there, but
+    for those that would bring back what `binds` covers. Nothing of the host is changed.
     """
     program = shutil.which("bwrap")
     assert program is not None
@@ -93,6 +95,11 @@ def bubblewrap(binds: dict[str, Path], keep: list[Path]) -> list[str]:
             command += ["--ro-bind", str(path), str(path)]
     if Path("/etc/ld.so.cache").exists():
         command += ["--ro-bind", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    shown = [Path("/usr"), Path("/proc"), Path("/dev"), Path("/sys"), *keep]
+    for folder in dict.fromkeys(read):
+        covers = folder == Path("/") or any(Path(place).is_relative_to(folder) for place in binds)
+        if not covers and not any(folder.is_relative_to(one) for one in shown):
+            command += ["--ro-bind", str(folder), str(folder)]
     for folder in dict.fromkeys(keep):
         if not folder.is_relative_to("/usr"):
             command += ["--bind", str(folder), str(folder)]

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from harness import derived
 from harness.build import ROOT, build
 from harness.sandbox.sandbox import PASSED_ON
+from harness.subject import neighbours
 from harness.subject.facts import Facts
 
 _CODE = ("subject", "sandbox", "probe", "calllog")  # rooms of the harness that ask
@@ -49,6 +50,7 @@ def remembered(subject: Respondent, ask: Callable[[], tuple[dict[str, Any], bool
 
 def _digest(subject: Respondent) -> str:
     on = [os.uname().release, os.uname().nodename, os.geteuid(), shutil.which("bwrap")]
+    on += [neighbours.folders(), neighbours.preloaded(subject.path)]
     parts = [list(_stamp(path)) for path in (*_libraries(subject), *_built(), *map(Path, _MACHINE), *_code())]
     with subject.path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
@@ -67,7 +69,7 @@ def _stamp(path: Path) -> Iterator[object]:
 def _libraries(subject: Respondent) -> Iterator[Path]:
     """Where libraries may lie that it needs; those of the system are in the linker's cache."""
     folder = str(subject.path.parent)
-    for place in [folder, *subject.facts.search_paths]:
+    for place in [folder, *subject.facts.search_paths, *neighbours.folders()]:
         for name in subject.facts.needed:
             yield Path(place.replace("${ORIGIN}", folder).replace("$ORIGIN", folder)) / name
 

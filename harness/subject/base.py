@@ -17,7 +17,7 @@ from harness.probe.calls import Calls
 from harness.probe.process_calls import ProcessCalls
 from harness.probe.replies import CommandError
 from harness.sandbox import Sandbox, Unsupported, guard
-from harness.subject import sanitizers
+from harness.subject import neighbours, sanitizers
 from harness.subject.environment import environment
 from harness.subject.facts import facts_of
 from harness.subject.identify import BY_EXPORTS, Identity, require_kind
@@ -71,11 +71,12 @@ class Subject(ABC):
         require_this_machine(path, library)
         require_kind(path, library, self.identity, self.functions)
         self.facts = facts_of(path, library, self.functions, self.api_functions(), self.shown)
-        self.facts.sanitizer = sanitizers.runtime(path, library)
+        self.facts.sanitizer = sanitizers.runtime(path, library) or neighbours.preloaded_sanitizer()
         self.path = library.real_path
         guard.share(self.path)
         self.time_limit = self.default_time_limit
         self._asked = False
+        self._elevated_problem: str | None = None  # why an elevated process cannot load it; None: not known yet
 
     def __str__(self) -> str:
         return str(self.path)
@@ -134,6 +135,32 @@ class Subject(ABC):
             raise UsageError(f"{self.facts.path} cannot be loaded: {reason}") from None
 
     # --- how a process on it is started ---
+
+    def neighbours(self) -> list[Path]:
+        """The folders in which what it needs may be."""
+        return neighbours.neighbours(self.path, self.facts.search_paths)
+
+    def require_loading_when_elevated(self, start: Callable[[Any], ProcessCalls]) -> None:
+        """Makes the case `unsupported` where the subject needs a library that elevated processes do not look for: they
+        take neither LD_LIBRARY_PATH nor LD_PRELOAD. `start` gives such a process in a sandbox, late.
+        """
+        if preloaded := neighbours.preloaded(self.path):
+            raise Unsupported("loader", f"an elevated process takes no LD_PRELOAD, which has {preloaded[0]} for it")
+        if self._elevated_problem is None:
+            self._elevated_problem = ""  # for this trial itself
+            if neighbours.folders():
+                sandbox = self.sandbox()
+                try:
+                    with start(sandbox) as session:
+                        session.open()
+                except CommandError as error:
+                    self._elevated_problem = str(error).rpartition("open: ")[2]
+                except NO_ANSWER:
+                    pass  # the checks will say so
+                finally:
+                    sandbox.close()
+        if self._elevated_problem:
+            raise Unsupported("loader", f"an elevated process cannot load it where it is: {self._elevated_problem}")
 
     @abstractmethod
     def open(self, sandbox: Any) -> Calls:

@@ -12,6 +12,7 @@ from harness.probe.torture import Torture
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.machine import SEPARATORS
 from harness.sandbox.sandbox import LOADER_VARIABLES, PASSED_ON
+from harness.subject import neighbours
 
 # glibc's heap without caches of its own, so that what is allocated and freed can be counted exactly.
 _COUNTED_HEAP = "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0"
@@ -34,6 +35,8 @@ def environment(
 ) -> dict[str, str]:
     """An allow-list, the vendor directory where one is shown, what the case set itself, and libraries to preload.
 
+    Where the user's LD_LIBRARY_PATH and LD_PRELOAD hold for the `library`, too, harness.subject.neighbours says.
+
     `sanitizer` is the runtime that the `library` under test needs, "" for none. `unset` are names to leave out, also
     that of the vendor directory. counted_heap: what is allocated and freed can be counted; guarded_heap: misuse of the
     heap is a crash (guarded_front: the same, where reads before a block are found in place of those past it);
@@ -54,6 +57,9 @@ def environment(
     variables |= sandbox.env
     for name in unset:
         variables.pop(name, None)
+    if folders := neighbours.folders():
+        given = variables.get(neighbours.FOLDERS)
+        variables[neighbours.FOLDERS] = neighbours.joined(*([] if given is None else [given]), folders)
     libraries = [sanitizer if not build().sanitize else "", *map(str, preload)]
     if sanitizer or build().sanitize:
         if counted_heap or failing_allocation or torture:
@@ -71,7 +77,8 @@ def environment(
         libraries.append(str(build().variables_watch))
         variables |= {"CLHARNESS_VARIABLES_WATCH": str(watch)}
     own = [_preloadable(sandbox, name) for name in libraries if name]
-    if preloaded := [name for name in dict.fromkeys([*own, variables.get("LD_PRELOAD", "")]) if name]:
+    own += [variables.get("LD_PRELOAD", ""), *neighbours.preloaded(library)]
+    if preloaded := [name for name in dict.fromkeys(own) if name]:
         variables["LD_PRELOAD"] = ":".join(preloaded)
     return variables
 

@@ -16,7 +16,7 @@ from harness.probe.icd_attempts import Attempts
 from harness.probe.icd_session import ENUMERATE, ICD_FILE_LIMIT, QUERY, IcdSession, version_number
 from harness.probe.session import Session
 from harness.sandbox import Sandbox
-from harness.subject import identify
+from harness.subject import identify, neighbours
 from harness.subject.base import NO_ANSWER, Option, Subject
 from harness.subject.gate import CHECK, devices, missing
 from harness.subject.loader import Loader
@@ -215,8 +215,8 @@ class Icd(Subject):
         else:
             sandbox.vendors_in_order(vendors)
             sandbox.env["OCL_ICD_PLATFORM_SORT"] = "none"
-        if self.facts.sanitizer:
-            sandbox.env["LD_PRELOAD"] = self.facts.sanitizer
+        if preload := neighbours.preload(self.facts.sanitizer, self.path):
+            sandbox.env["LD_PRELOAD"] = preload
         session = loader.start(sandbox, time_limit=self.time_limit)
         session.file_limit = ICD_FILE_LIMIT
         return session

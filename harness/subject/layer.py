@@ -15,7 +15,7 @@ from harness.probe import Session, SubjectFailure
 from harness.probe.layer_session import LayerSession
 from harness.probe.session import CommandError
 from harness.sandbox import Sandbox, Unsupported
-from harness.subject import identify
+from harness.subject import identify, neighbours
 from harness.subject.base import NO_ANSWER, Option, Subject
 from harness.subject.loader import Loader
 
@@ -119,8 +119,8 @@ class Layer(Subject):
         """A session of a loader that has this layer, and no other, in front of the sandbox's vendors."""
         self.use_scheme(loader, sandbox)
         sandbox.env["OPENCL_LAYERS"] = str(self.path)
-        if self.facts.sanitizer:
-            sandbox.env["LD_PRELOAD"] = self.facts.sanitizer
+        if preload := neighbours.preload(self.facts.sanitizer, self.path):
+            sandbox.env["LD_PRELOAD"] = preload
         return loader.start(sandbox)
 
     # --- what it is asked ---

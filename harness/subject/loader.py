@@ -20,7 +20,7 @@ from harness.sandbox.machine import (
     require_private_mounts,
     set_uid_copy,
 )
-from harness.subject import capabilities, identify, search
+from harness.subject import capabilities, identify, neighbours, search
 from harness.subject.base import NO_ANSWER, Option, Subject
 from harness.subject.environment import environment
 from harness.subject.places import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS
@@ -148,14 +148,15 @@ class Loader(Subject):
                     raise Unsupported("machine", f"an ordinary user cannot reach {file}: {closed} is closed to others")
             popen |= {"user": NOBODY}
         if linked:
-            variables["LD_LIBRARY_PATH"] = str(self._library_folder(sandbox))
+            given = variables.get(neighbours.FOLDERS, ())
+            variables[neighbours.FOLDERS] = neighbours.joined(self._library_folders(sandbox), given)
         prefix = list(wrapper)
         if elevated:
             prefix, probe = self._elevated(sandbox, probe, system)
         elif system:
             binds = {self.system_vendors: sandbox.vendors} if system_binds is None else system_binds
             require_private_mounts()
-            prefix = bubblewrap(binds, [sandbox.root, self.path.parent, probe.parent]) + prefix
+            prefix = bubblewrap(binds, [sandbox.root, self.path.parent, probe.parent], self.neighbours()) + prefix
         flags = ["--late"] * late + ["--global"] * bind_global + ["--now"] * bind_now
         session = self._session(
             Session, sandbox, variables, probe=probe, prefix=prefix, flags=flags, time_limit=time_limit, **popen
@@ -163,13 +164,16 @@ class Loader(Subject):
         session.own_copy = elevated and probe.is_relative_to(sandbox.root)
         return session
 
-    def _library_folder(self, sandbox: Sandbox) -> Path:
-        """A folder in which the loader under test has the name that a linked program asks for."""
+    def _library_folders(self, sandbox: Sandbox) -> list[str]:
+        """A folder in which the loader under test has the name that a linked program asks for, and those that it names
+        by its own place, which the linker takes for that one.
+        """
         folder = sandbox.root / "linked"
         if not folder.exists():
             folder.mkdir()
             (folder / "libOpenCL.so.1").symlink_to(self.path)
-        return folder
+        own = neighbours.own_folders(self.path, self.facts.search_paths)
+        return [str(folder)] + [neighbours.in_one_word(name, folder / f"own-{i}") for i, name in enumerate(own)]
 
     def _elevated(self, sandbox: Sandbox, probe: Path, system: bool) -> tuple[list[str], Path]:
         if build().emulator:
@@ -178,6 +182,7 @@ class Loader(Subject):
             raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
         if system:
             raise Unsupported("machine", "a private root forbids elevated privileges (no_new_privs)")
+        self.require_loading_when_elevated(lambda box: self.start(box, elevated=True, late=True))
         if copy := set_uid_copy(probe, self.path, sandbox.new_place("elevated")):
             return [], copy
         if at_secure_by_tracer():

@@ -96,6 +96,7 @@ class VulkanLoader(Subject):
                 bubblewrap(
                     dict(sandbox.binds),
                     [sandbox.root, self.path.parent, build().probe.parent, build().at_secure.parent],
+                    self.neighbours(),
                 )
                 + prefix
             )
@@ -110,6 +111,7 @@ class VulkanLoader(Subject):
         """A private root forbids set-uid programs, but not a tracer."""
         if self.facts.sanitizer:
             raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
+        self.require_loading_when_elevated(lambda box: self.start(box, elevated=True, late=True))
         own = None if sandbox.binds else set_uid_copy(build().probe, self.path, sandbox.new_place("elevated"))
         if own:
             return [], own

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loaders of other projects that need a library of the project's own: found by the environment of the ctest entry or of
+the user, or by a path of the build; a sound one is green, a faulty one red by its requirement.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT, build
+from tests.consumers import CHECK, LOADER, Consumer, failed
+
+NAME = "clharness.discovery.OpenCL::OpenCL"
+# The functions as an installation has them, with the command of this build.
+PACKAGE = f"""
+enable_testing()
+set_property(GLOBAL PROPERTY CLHARNESS_COMMAND "{build().folder / "clharness"}")
+set_property(GLOBAL PROPERTY CLHARNESS_OUTPUT "${{CMAKE_BINARY_DIR}}/clharness-output")
+include("{ROOT}/cmake/suites.cmake")
+"""
+# Also linked to the program, in private roots, elevated, and where the case names folders of its own.
+CHECKS = f"({CHECK} and not ordinary) or test_bare_name_is_searched or test_all_variables_at_once or compiled_in"
+SUITES = f'clharness_add_suites(TARGET OpenCL::OpenCL SUITES discovery ARGS -k "{CHECKS}")\n'
+HELPER = """
+file(WRITE ${CMAKE_BINARY_DIR}/helper.c "int help_loading(void) { return 1; }\\n")
+file(WRITE ${CMAKE_BINARY_DIR}/use.c "int help_loading(void);
+__attribute__((constructor)) static void use(void) { help_loading(); }\\n")
+add_library(helper SHARED ${CMAKE_BINARY_DIR}/helper.c)
+set_target_properties(helper PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/helpers UNITY_BUILD OFF)
+target_sources(OpenCL PRIVATE ${CMAKE_BINARY_DIR}/use.c)
+"""
+LINKED = "target_link_libraries(OpenCL PRIVATE helper)\n"
+HIDDEN = f"{LINKED}set_target_properties(OpenCL PROPERTIES SKIP_BUILD_RPATH ON)\n"
+
+
+def entry(properties: str) -> str:
+    return f"set_tests_properties({NAME} PROPERTIES {properties})\n"
+
+
+# Lines of the project before the entry and, after an @, those after it.
+WAYS = {
+    "path of the build": LINKED,
+    "ENVIRONMENT_MODIFICATION": (
+        HIDDEN + "@" + entry("ENVIRONMENT_MODIFICATION LD_LIBRARY_PATH=path_list_prepend:$<TARGET_FILE_DIR:helper>")
+    ),
+    "preloaded": f"add_dependencies(OpenCL helper)\n@{entry('ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:helper>')}",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_loader_that_needs_a_library_of_its_project(way: str, tmp_path: Path) -> None:
+    before, _, after = WAYS[way].partition("@")
+    project = Consumer(tmp_path / "consumer", f"{PACKAGE}{LOADER}{HELPER}{before}{SUITES}{after}")
+    project.add_loader()
+    configured = project.configure()
+    assert configured.returncode == 0, configured.stdout
+    project.compile()
+    sound = project.ctest("-V")
+    assert sound.returncode == 0 and "as expected" in sound.stdout, sound.stdout
+    project.make_faulty()
+    project.compile()
+    faulty = project.ctest()
+    assert failed(faulty) == [NAME], faulty.stdout
+    assert "DISC-LNX-013" in faulty.stdout and "libhelper" not in faulty.stdout
