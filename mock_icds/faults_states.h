@@ -136,6 +136,14 @@ FAULT(waiting_looks_at_last_event)
 FAULT(waiting_ends_at_once)
 /* Returns from clFinish before the commands of the queue have ended. */
 FAULT(finishing_only_flushes)
+/* Returns from clFinish before commands have ended of which nobody asked for an event. */
+FAULT(finishing_waits_for_events_only)
+/* Returns from clFinish before fills of images have ended. */
+FAULT(finishing_passes_fills_of_images_by)
+/* Runs fills of buffers when their queue is waited for, not when it is flushed. */
+FAULT(fills_are_not_flushed)
+/* Runs fills of buffers when their queue is flushed or waited for, not when it is released. */
+FAULT(released_queues_are_not_flushed)
 /* Fails commands whose memory object or kernel is released before they run. */
 FAULT(commands_lose_what_is_released)
 /* Answers times of clGetHostTimer that become smaller. */

@@ -110,6 +110,21 @@ static bool waits_in_queue(size_t index)
     return false;
 }
 
+/* Whether a command waits for more than the text says, by a fault. */
+static bool is_held(const struct command *command)
+{
+    return command->type == CL_COMMAND_FILL_BUFFER && !command->issued &&
+           (fault(FAULT_fills_are_not_flushed, ANY_PLATFORM) ||
+            fault(FAULT_released_queues_are_not_flushed, ANY_PLATFORM));
+}
+
+static void issue(const struct object *queue)
+{
+    for (size_t i = 0; i < command_count; i++) {
+        commands[i].issued = commands[i].issued || commands[i].queue == queue;
+    }
+}
+
 static void finish(struct command *command, cl_int status)
 {
     command->done = true;
@@ -121,7 +136,7 @@ static bool try(size_t index)
 {
     struct command *command = &commands[index];
     int state = dependencies(command);
-    if (command->done || (state >= 0 && waits_in_queue(index))) {
+    if (command->done || (state >= 0 && (waits_in_queue(index) || is_held(command)))) {
         return false;
     }
     if (state < 0) {
@@ -192,7 +207,11 @@ cl_int commands_enqueue(enum function function, const uint64_t *arguments, struc
         log_event("too many commands", NULL);
         return CL_OUT_OF_RESOURCES;
     }
+    command.unseen = !event;
     commands[command_count++] = command;
+    if (command.blocks) {
+        issue(command.queue);
+    }
     run_all();
     if (command.blocks) {
         wait_for(command.event);
@@ -223,11 +242,39 @@ static bool queue_is_busy(const uint64_t *arguments)
 {
     const struct object *queue = object_live(arguments[0], HANDLE_cl_command_queue);
     for (size_t i = 0; queue && i < command_count; i++) {
-        if (commands[i].queue == queue && !commands[i].done) {
+        bool passed = (commands[i].unseen && fault(FAULT_finishing_waits_for_events_only, ANY_PLATFORM)) ||
+                      (commands[i].type == CL_COMMAND_FILL_IMAGE &&
+                       fault(FAULT_finishing_passes_fills_of_images_by, ANY_PLATFORM));
+        if (commands[i].queue == queue && !commands[i].done && !passed) {
             return true;
         }
     }
     return false;
+}
+
+/* What clFlush, clFinish and clReleaseCommandQueue do for the commands of their queue before anything else. */
+static void flush(enum function function, const uint64_t *arguments)
+{
+    bool releases = function == FUNCTION_clReleaseCommandQueue;
+    bool nothing = (function == FUNCTION_clFlush && fault(FAULT_fills_are_not_flushed, ANY_PLATFORM)) ||
+                   (releases && fault(FAULT_released_queues_are_not_flushed, ANY_PLATFORM));
+    struct object *queue = object_live(arguments[0], HANDLE_cl_command_queue);
+    if (queue && !nothing) {
+        issue(queue);
+        run_all();
+    }
+}
+
+static void issue_awaited(const uint64_t *arguments)
+{
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[1];
+    for (cl_uint i = 0; list && i < (cl_uint)arguments[0]; i++) {
+        const struct object *event = object_live(list[i], HANDLE_cl_event);
+        if (event) {
+            issue(event->parent);
+        }
+    }
+    run_all();
 }
 
 /* Lets other threads end what a call waits for. Not for ever: what nobody ends must not hold a check that looks for it.
@@ -353,7 +400,12 @@ bool commands_handle(enum function function, const uint64_t *arguments, uint64_t
     case FUNCTION_clSetUserEventStatus:
         *result = error_result(set_user_event(arguments));
         return true;
+    case FUNCTION_clFlush:
+    case FUNCTION_clReleaseCommandQueue:
+        flush(function, arguments);
+        return false;
     case FUNCTION_clFinish:
+        flush(function, arguments);
         look_outside();
         wait_while(queue_is_busy, arguments, FAULT_finishing_only_flushes);
         return false;
@@ -361,6 +413,7 @@ bool commands_handle(enum function function, const uint64_t *arguments, uint64_t
         look_outside();
         return event_info(arguments, result);
     case FUNCTION_clWaitForEvents:
+        issue_awaited(arguments);
         wait_while(list_is_pending, arguments, FAULT_waiting_ends_at_once);
         *result = error_result(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         return !fault(FAULT_failed_events_forgotten, ANY_PLATFORM) && any_failed(arguments);

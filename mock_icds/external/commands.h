@@ -28,6 +28,8 @@ struct command {
     bool blocks;                         /* the call returns when it has ended */
     bool barrier; /* in an out-of-order queue: waits for all before, all later ones wait for it */
     bool marker;  /* the same, but no later one waits for it */
+    bool unseen;  /* nobody asked for its event */
+    bool issued;  /* its queue was flushed or waited for; matters for faults alone */
     bool done;
 };
 

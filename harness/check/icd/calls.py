@@ -31,6 +31,7 @@ __all__ = [
     "Rule",
     "accepted",
     "commands_with_events",
+    "has_parameter",
     "lacks",
     "optional",
     "prepare",
@@ -114,6 +115,11 @@ def commands_with_events() -> list[str]:
         if function.startswith("clEnqueue")
         and functions[function].parameters[-1 if "Map" not in function or "SVM" in function else -2].name == "event"
     ]
+
+
+def has_parameter(function: str, name: str) -> bool:
+    """Whether a function has a parameter of this name."""
+    return any(parameter.name == name for parameter in api().functions[function].parameters)
 
 
 def words_of(function: str, changed: Mapping[str, str]) -> list[str]:

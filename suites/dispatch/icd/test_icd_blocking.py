@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.check import (
     CL,
+    Buffer,
     Icd,
     IcdObjects,
     IcdSession,
@@ -19,6 +22,7 @@ from harness.check import (
 )
 
 STATUS = "CL_EVENT_COMMAND_EXECUTION_STATUS"
+WAITING = [name for name in calls.commands_with_events() if calls.has_parameter(name, "event_wait_list")]
 LARGE, TIMES = 1 << 20, 20  # what the second thread copies meanwhile, so that a call which does not wait returns first
 BLOCKING = [
     function
@@ -75,6 +79,79 @@ def test_blocking_call_returns_when_its_command_has_ended(icd: Icd, sandbox: San
     with icd.attempts(sandbox, until_hung=True) as attempts:
         for function in BLOCKING:
             attempts.check(function, lambda objects, function=function: blocks(objects, function))  # type: ignore[misc]
+
+
+def enqueue(objects: IcdObjects, function: str, queue: Value, waits: list[Value], event: Buffer | None) -> None:
+    """Enqueues the proper call of a function, which does not block; makes the attempt `unsupported` without it."""
+    call = calls.prepare(objects, function)
+    for i, parameter in enumerate(call.function.parameters):
+        if parameter.name == "command_queue":
+            call.arguments[i] = queue
+        elif parameter.name.startswith("blocking_"):
+            call.arguments[i] = 0
+        elif parameter.name == "num_events_in_wait_list":
+            call.arguments[i] = len(waits)
+        elif parameter.name == "event_wait_list":
+            call.arguments[i] = waits or None
+        elif parameter.name == "event":
+            call.arguments[i] = event
+    error = call.make()
+    if calls.lacks(function, error):
+        raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
+    assert error == CL.SUCCESS, f"{function} answered {error}, expected CL_SUCCESS"
+
+
+@requirement("API-EVT-017")
+def test_finishing_waits_for_commands_of_every_kind(icd: Icd, sandbox: Sandbox) -> None:
+    """clFinish returns after a command that waits for a user event, of any kind, with or without an event of it."""
+
+    def check(objects: IcdObjects, function: str, with_event: bool) -> None:
+        threads = Threads(objects)
+        queue = objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0)
+        event = objects.session.buffer(8, 0) if with_event else None
+        enqueue(objects, function, queue, [threads.gate], event)
+        threads.call(0, queue, "clFinish", queue)
+        threads.run()
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        for function in WAITING:
+            for seen in (True, False):
+                label = f"{function}, {'with' if seen else 'without'} an event"
+                attempts.check(label, lambda objects, row=(function, seen): check(objects, *row))  # type: ignore[misc]
+
+
+def flush(objects: IcdObjects, queue: Value, how: str, event: Value) -> None:
+    """One of the calls that issue the commands of a queue to the device."""
+    memory = Memory(objects)
+    if how == "clWaitForEvents":
+        memory.succeed(how, 1, [event])
+    elif how == "clEnqueueReadBuffer":
+        memory.succeed(how, queue, memory.buffer(bytes(4)), 1, 0, 4, objects.session.buffer(4), 0, None, None)
+    else:
+        memory.succeed(how, queue)
+
+
+@requirement("API-EVT-020")
+@pytest.mark.parametrize("how", ["clFlush", "clEnqueueReadBuffer", "clReleaseCommandQueue", "clWaitForEvents"])
+def test_flushed_command_ends_without_its_queue(icd: Icd, sandbox: Sandbox, how: str) -> None:
+    """Another queue's command that waits for a command of a flushed queue ends, and so has that, of whatever kind."""
+
+    def check(objects: IcdObjects, function: str) -> None:
+        first, second = (objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0) for _ in range(2))
+        event, status = objects.session.buffer(8, 0), objects.session.buffer(4)
+        enqueue(objects, function, first, [], event)
+        flush(objects, first, how, event.handle())
+        memory = Memory(objects)
+        memory.succeed("clEnqueueMarkerWithWaitList", second, 1, [event.handle()], None)
+        memory.succeed("clFinish", second)
+        memory.succeed("clGetEventInfo", event.handle(), api().constant(STATUS), 4, status, None)
+        assert status.i32() == CL.COMPLETE, (
+            f"the status of {function} is {status.i32()} after what waits for it has ended, expected CL_COMPLETE"
+        )
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        for function in WAITING:
+            attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
 
 
 @requirement("API-EVT-017")
