@@ -53,8 +53,8 @@ PLATFORM_SETTING(extensions, text, "cl_khr_icd")
 PLATFORM_SETTING(version, text, "OpenCL 3.0 clharness mock")
 /* CL_PLATFORM_PROFILE. */
 PLATFORM_SETTING(profile, text, "FULL_PROFILE")
-/* What its devices can do, where the ICD validates: words among images, out_of_order, terminate, pipes, device_queues
- * and compiler. */
+/* What its devices can do, where the ICD validates: words among images, out_of_order, terminate, pipes, device_queues,
+ * compiler, il and sub_groups. */
 PLATFORM_SETTING(features, text, "images")
 /* How many devices it has of type CL_DEVICE_TYPE_GPU, which come first. */
 PLATFORM_SETTING(gpus, number, 1)

@@ -10,6 +10,7 @@
 #include "calls.h"
 #include "core/contents.h"
 #include "core/creation.h"
+#include "core/intermediate.h"
 #include "core/programs.h"
 #include "core/usual.h"
 
@@ -419,6 +420,9 @@ void compute_follow(enum function function, const uint64_t *a, uint64_t *result)
         break;
     case FUNCTION_clCreateProgramWithBinary:
         programs_keep_binary(*result, a);
+        break;
+    case FUNCTION_clCreateProgramWithIL:
+        intermediate_keep(*result, a);
         break;
     case FUNCTION_clBuildProgram:
         error = programs_build(a[0], a);

@@ -132,6 +132,10 @@ static bool program_info(const struct program *program, const struct object *con
         *result = answer_text(rest, program->from_source ? program->text : "");
         return true;
     case CL_PROGRAM_IL:
+        if (program->il && !fault(FAULT_modules_are_not_answered, ANY_PLATFORM)) {
+            *result = answer_info(rest, program->il, program->il_size);
+            return true;
+        }
         *result = answer_info(rest, "il", fault(FAULT_programs_of_source_have_il, ANY_PLATFORM) ? 2 : 0);
         return true;
     case CL_PROGRAM_NUM_KERNELS:

@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "base/platforms.h"
 #include "calls.h"
+#include "core/abilities.h"
 #include "core/addresses.h"
 #include "core/compute.h"
 #include "core/contents.h"
@@ -125,6 +126,9 @@ uint64_t core_call(enum function function, const uint64_t *arguments)
     }
     if (function == FUNCTION_clSVMFree && !arguments[1] && fault(FAULT_null_is_no_shared_memory, ANY_PLATFORM)) {
         raise(SIGSEGV); /* what the look would do */
+    }
+    if (config.refuses && abilities_handle(function, arguments, &result)) {
+        return result;
     }
     if (compute_handle(function, arguments, &result)) {
         return result;

@@ -7,6 +7,7 @@
 #include "base/loader.h"
 #include "base/platforms.h"
 #include "calls.h"
+#include "core/abilities.h"
 #include "core/compute.h"
 #include "core/contents_info.h"
 #include "core/creation.h"
@@ -14,6 +15,7 @@
 #include "core/device_info.h"
 #include "core/events.h"
 #include "core/info_faults.h"
+#include "core/intermediate.h"
 #include "core/validity.h"
 
 #include <stdio.h>
@@ -174,7 +176,13 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
     if (fault(FAULT_queries_give_no_object, ANY_PLATFORM)) {
         platform = (void *)(uintptr_t)nothing;
     }
+    if (config.refuses && intermediate_info(device, query, arguments, &result)) {
+        return result;
+    }
     if (config.refuses && device_info_version(device, query, arguments, &result)) {
+        return result;
+    }
+    if (config.refuses && abilities_info(device, query, arguments, &result)) {
         return result;
     }
     if (config.validates && creation_info_device(device, query, arguments, &result)) {

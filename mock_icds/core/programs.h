@@ -18,6 +18,8 @@ struct argument {
 struct program {
     char *text;           /* its source */
     const char *included; /* what is compiled in its place: the header that it consists of */
+    unsigned char *il;    /* the module that it was made of; NULL: none */
+    size_t il_size;       /* bytes */
     char *options;
     char *answered; /* the first options that were answered */
     bool from_source;

@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "core/compute.h"
 #include "core/contents.h"
+#include "core/intermediate.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -244,8 +245,9 @@ cl_int states_error(enum function function, const uint64_t *a)
         return error ? error : compute_error(function, a);
     case FUNCTION_clEnqueueMigrateMemObjects:
         return check_migration(a);
-    case FUNCTION_clSetProgramSpecializationConstant: /* no device takes an intermediate language */
-        return error_unless_fault(FAULT_constants_of_any_program, CL_INVALID_OPERATION);
+    case FUNCTION_clCreateProgramWithIL:
+    case FUNCTION_clSetProgramSpecializationConstant:
+        return intermediate_error(function, a);
     case FUNCTION_clCreateSubBuffer:
         return check_part(a);
     case FUNCTION_clWaitForEvents:
