@@ -245,6 +245,24 @@ def test_advised_run_is_the_one_that_was_and_writes_no_reports() -> None:
     assert any(line.endswith(f": {advice}") for line in lines_at(100, [BAD], header))
 
 
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("icd", "libmine.so"),
+        ("icd", "mine"),
+        ("layer", "../lib/libmine.so"),
+        ("loader", "./libmine.so"),
+        ("loader", ""),
+    ],
+)
+def test_advised_run_names_the_subject_once(kind: str, given: str) -> None:
+    """As it was named: by a relative path, or by the name of an installed one; where it was not, by its path."""
+    arguments = ["clharness", kind, *filter(None, [given]), "-k", "x"]
+    header = Header(SubjectRecord(kind, kind, {"path": "/lib/libmine.so", "name": "mine"}), arguments=arguments)
+    advice = f"./clharness {kind} {given or '/lib/libmine.so'} -k x --update-expectations --expect mine.toml"
+    assert f"  {advice}" in lines_at(120, [BAD], header)
+
+
 def test_advice_is_for_the_command_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLHARNESS_COMMAND", "clharness")
     lines = lines_at(100, [BAD])

@@ -220,6 +220,6 @@ def _command(header: Header) -> str:
                 rest.pop(0)
             continue
         kept.append(word)
-    return shlex.join(
-        [command_word(), arguments[1], *([] if header.subject.path in kept else [header.subject.path]), *kept]
-    )
+    # Only a loader need not be named; a recorded run may have been in another folder.
+    is_named = arguments[1] != "loader" or Path(header.subject.path).name in (Path(word).name for word in kept)
+    return shlex.join([command_word(), arguments[1], *([] if is_named else [header.subject.path]), *kept])
