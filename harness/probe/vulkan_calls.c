@@ -48,8 +48,8 @@ static void replace_first_word(const struct argument *a, const struct reply *rep
 
 /* --- an allocator of the application's: memory that is never 0, and that knows whose it is --- */
 
-enum { OWN_MEMORY = 0x0A110C8D, AFTER = 16 };
-static const char after[AFTER] = "after its end...";
+static const char after[] = "after its end...";
+enum { OWN_MEMORY = 0x0A110C8D, AFTER = sizeof after };
 static int64_t pieces_in_use;
 
 struct piece {
