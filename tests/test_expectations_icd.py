@@ -10,7 +10,9 @@ from pathlib import Path
 
 from harness.build import ROOT
 from harness.expectations import load
+from harness.requirements.catalogue import catalogue
 from harness.sandbox import Sandbox
+from harness.tomlfile import read
 
 CASE = "test_null_for_an_object_is_the_error_of_its_class[clEnqueueCopyBuffer]"
 TAKEN = [
@@ -59,3 +61,14 @@ def test_a_new_deviation_of_a_driver_is_named_alone(tmp_path: Path) -> None:
         assert (record["status"], record["reason"]) == ("improved", "no longer: size=0: SIGSEGV")
     finally:
         sandbox.close()
+
+
+def test_every_deviation_of_a_driver_quotes_its_sentence() -> None:
+    """With document and section; what breaks no *must* may say that no sentence demands it."""
+    files = sorted((ROOT / "harness" / "expectations" / "icds").glob("*.toml"))
+    assert files
+    for file in files:
+        for entry in read(file)["deviation"]:
+            reason, strength = entry["reason"], catalogue()[entry["requirement"]].strength
+            silent = strength != "must" and "No sentence of a text has it as a must" in reason
+            assert silent or '"' in reason, f"{file.name}: {entry['requirement']} {entry.get('case', '')}: {reason}"
