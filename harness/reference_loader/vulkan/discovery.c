@@ -179,7 +179,7 @@ void discovery_manifests(void (*use)(const char *path, void *context), void *con
     use_list(&search, variable("VK_ADD_DRIVER_FILES"), "");
     use_home(&search, "XDG_CONFIG_HOME", "/.config");
     use_folders(&search, "XDG_CONFIG_DIRS", "/etc/xdg");
-    use_list(&search, "/etc", "/vulkan/icd.d");
+    use_list(&search, "/usr/local/etc:/etc", "/vulkan/icd.d");
     use_home(&search, "XDG_DATA_HOME", "/.local/share");
     use_folders(&search, "XDG_DATA_DIRS", "/usr/local/share:/usr/share");
     while (search.folder_count > 0) {

@@ -26,7 +26,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-enum { INTERFACE_VERSION = 7, MAX_DRIVERS = 64, MAX_UNKNOWN = 32, MAX_NAME = 256 };
+enum { INTERFACE_VERSION = 7, MAX_DRIVERS = 64, MAX_UNKNOWN = 200, MAX_NAME = 256 };
 
 typedef void (*function)(void);
 

@@ -49,12 +49,13 @@ def test_driver_of_version_0_that_lacks_an_export_is_left_out(
 
 
 @requirement("VK-VER-015")
+@pytest.mark.parametrize("version", range(2, 8))
 @pytest.mark.parametrize("variant", ["driver_only_negotiate", "driver_official_that_negotiates"])
 def test_driver_with_negotiation_and_nothing_else_is_left_out(
-    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variant: str
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variant: str, version: int
 ) -> None:
     """A driver that negotiates needs vk_icdGetInstanceProcAddr: without it, it is not used, beside one that has it."""
-    sandbox.driver("bad", variant=variant, api_version="1.0.0")
+    sandbox.driver("bad", variant=variant, interface=version, api_version="1.0.0")
     sandbox.driver("good")
 
     with vulkan_loader.start(sandbox) as vk:

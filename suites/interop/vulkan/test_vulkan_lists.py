@@ -68,6 +68,42 @@ def test_list_is_as_long_as_there_is_room(
     assert CANARY in before or structure == GROUP
 
 
+@requirement("VK-OBJ-027")
+@pytest.mark.parametrize("what", LISTS)
+def test_list_without_room_is_incomplete(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str) -> None:
+    """With memory, but room for no element of it: VK_INCOMPLETE, the number is 0, and nothing is written."""
+    add_drivers(sandbox)
+    _, structure = LISTS[what]
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance("1.1.0")
+        device = vk.physical_devices(instance)[0]
+        before = bytes(memory_for(vk, structure, 1)[:])
+        for _ in range(2):  # the first time, nothing has been listed before
+            rc, written, memory = asked_for(vk, instance, device, what, 0)
+            assert (rc, written, bytes(memory[:])) == ("VK_INCOMPLETE", 0, before)
+        assert asked_for(vk, instance, device, what, 9)[0] in ("VK_SUCCESS", "VK_INCOMPLETE")
+
+
+@requirement("VK-OBJ-027")
+@pytest.mark.parametrize("room", [0, 3])
+def test_lists_of_layers_are_empty_without_layers(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, room: int
+) -> None:
+    """The number of layers of instances and of a device is written, whatever was there before: it is 0."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox) as vk:
+        (device,) = vk.physical_devices(vk.instance())
+        for memory in (None, vk.buffer(520 * 3)):
+            count = vk.data(room.to_bytes(4, "little") if memory else b"\7\0\0\0")
+            assert vk.vkEnumerateDeviceLayerProperties(device, count, memory) == 0
+            assert count.u32() == 0
+            count = vk.data(room.to_bytes(4, "little") if memory else b"\7\0\0\0")
+            rc = vk.vkEnumerateInstanceLayerProperties(count, memory)
+            assert str(rc) == "VK_SUCCESS" and count.u32() == 0
+
+
 @requirement("VK-OBJ-022")
 @pytest.mark.parametrize("what", ["devices", "groups"])
 @pytest.mark.parametrize("room", [None, 1, 2, 5])

@@ -3,7 +3,16 @@
 
 import pytest
 
-from harness.check import Names, Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement, vulkan
+from harness.check import (
+    Names,
+    Value,
+    VulkanLoader,
+    VulkanSandbox,
+    VulkanSession,
+    requirement,
+    vulkan,
+    vulkan_extensions_of,
+)
 
 OWN_OF_PHYSICAL_DEVICES, OWN_OF_DEVICES = "vkGetPhysicalDeviceThingCLH", "vkDoThingCLH"
 # Functions that every driver has to have: it is of no use without one of them.
@@ -59,6 +68,24 @@ def test_functions_of_devices_are_found_with_a_device(vulkan_loader: VulkanLoade
         device = vk.device(vk.physical_devices(vk.instance())[0])
         result = {f.name for f in core if vk.device_proc(device, f.name)}
     assert result == {f.name for f in core if f.level == "device"}
+
+
+@requirement("VK-EP-013")
+@pytest.mark.parametrize("version", ["1.0.0", "1.3.0"])
+def test_functions_of_other_objects_are_not_found_with_a_device(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: str
+) -> None:
+    """Of all versions and extensions, functions of instances, physical devices and nothing are NULL, by either way."""
+    every = vulkan_extensions_of("instance")
+    sandbox.driver("a", api_version="1.3.0", surfaces=True, extensions=" ".join(every))
+    others = [f.name for f in vulkan().functions.values() if f.level != "device" and f.name != "vkGetDeviceProcAddr"]
+
+    with vulkan_loader.start(sandbox) as vk:
+        listed = [name for name in every if name in vk.extension_names() and "LUNARG" not in name]
+        instance = vk.instance(version, extensions=listed)
+        device = vk.device(vk.physical_devices(instance)[0])
+        assert vk.device_proc(device, "vkGetDeviceProcAddr") and vk.device_proc(device, "vkCmdDraw")
+        assert [name for name in others if vk.device_proc(device, name)] == []
 
 
 @requirement("VK-EP-016")
@@ -154,6 +181,33 @@ def test_several_unknown_functions_are_told_apart(vulkan_loader: VulkanLoader, s
     lookups = [(event.who, event.name, event.arguments[1]) for event in sandbox.log if event.name in names
             and event.kind == "call"]  # fmt: skip
     assert lookups == [(who, name, number) for number, name in enumerate(names) for who in ("a", "b")]
+
+
+@requirement("VK-EP-009", "VK-EP-010")
+@pytest.mark.parametrize("kind", ["physical devices", "devices"])
+def test_many_unknown_functions_are_told_apart(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, kind: str) -> None:
+    """Nearly two hundred, four of each driver: each one reaches the driver that has it, and is found again."""
+    prefix = "vkGetPhysicalDevice" if kind == "physical devices" else "vkDo"
+    names = [f"{prefix}ThingNumber{number}CLH" for number in range(192)]
+    for first in range(0, len(names), 4):
+        own = " ".join(names[first : first + 4])
+        settings = {"physical_device_functions" if kind == "physical devices" else "device_functions": own}
+        sandbox.driver(f"d{first // 4}", **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        addresses = [vk.proc(instance, name) for name in names]
+        assert [name for name, address in zip(names, addresses, strict=True) if not address] == []
+        devices = devices_by_driver(vk, instance)
+        for number in (0, 7, 15, 16, 31, 32, 63, 64, 99, 100, 127, 128, 191):
+            device = devices[f"d{number // 4}"]
+            if kind == "physical devices":
+                vk.call_at(addresses[number], "vkReleaseDisplayEXT", device, number)
+            else:
+                vk.call_at(addresses[number], "vkGetEventStatus", vk.device(device), number)
+            assert vk.proc(instance, names[number])
+            call = sandbox.log.calls(names[number]).only
+            assert (call.who, call.arguments[1]) == (f"d{number // 4}", number)
 
 
 @requirement("VK-EP-012")
