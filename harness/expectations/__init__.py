@@ -204,11 +204,13 @@ class Expectations:
         are another suite's.
         """
         used: set[Entry] = set()
-        groups: set[str] = set()
+        of_cases: set[str] = set()
         for requirements, case in cases:
-            groups.update(_group(identifier) for identifier in requirements)
-            expected = self.expected(requirements, case)
-            used.update(e for e in (expected.deviation, expected.pin) if e)
+            of_cases.update(requirements)
+            if not self._of_requirement.keys().isdisjoint(requirements):
+                expected = self.expected(requirements, case)
+                used.update(e for e in (expected.deviation, expected.pin) if e)
+        groups = {_group(identifier) for identifier in of_cases}
         return [e for e in self.entries if e not in used and _group(e.requirement) in groups]
 
 

@@ -11,6 +11,7 @@ Where the loader's expectation file is known, a capability that vanished is a de
 from __future__ import annotations
 
 import difflib
+import hashlib
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,10 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness import derived
 from harness.build import build
 from harness.probe import SubjectFailure
 from harness.sandbox import Sandbox, Unsupported
-from harness.subject import elf, questions
+from harness.subject import questions
 from harness.subject.answers import remembered
 from harness.subject.base import NO_ANSWER
 from harness.subject.places import ANDROID_VENDORS
@@ -163,9 +165,9 @@ def _asked(loader: Loader) -> tuple[dict[str, Any], bool]:
             loader.by_variable = name in shown
             loader.folder_ending = "" if any(answers) else "/"
             shown |= {NEEDS_SLASH} if loader.folder_ending and name in shown else set()
-    said = [loader.facts.name, loader.facts.version, loader.facts.opencl_version]
+    claims = [loader.facts.name, loader.facts.version, loader.facts.opencl_version]
     ways = {name: getattr(loader, name) for name in _WAYS_TO_VENDORS}
-    return {"shown": sorted(shown), "says": said, **ways}, not trouble
+    return {"shown": sorted(shown), "says": claims, **ways}, not trouble
 
 
 def _ask(loader: Loader, question: Question, trouble: list[Exception] | None = None) -> bool | None:
@@ -194,9 +196,17 @@ def outcomes(loader: Loader, name: str) -> dict[str, str]:
 
 
 def left_out(loader: Loader) -> list[str]:
-    """The capabilities that belong to parts of a loader of which nothing stands in the file."""
+    """The capabilities that belong to parts of a loader of which nothing stands in the file; kept for that file."""
     file = _file_with_signs(loader)
     content = file.read_bytes()
+    reader = derived.version_of(__file__, str(Path(__file__).with_name("elf.py")))
+    digest = f"{reader}-{hashlib.sha256(content).hexdigest()}"
+    return [str(name) for name in derived.kept("left-out", str(file), digest, lambda: _left_out(file, content))]
+
+
+def _left_out(file: Path, content: bytes) -> list[str]:
+    from harness.subject import elf  # only here: what it reads with takes a while to import
+
     absent = {
         name for names, texts in _PARTS.items() if not any(t.encode() in content for t in texts) for name in names
     }
