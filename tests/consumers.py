@@ -80,8 +80,11 @@ class Consumer:
         """Copies the sources of a loader to loader/."""
         place = self.folder / "loader"
         place.mkdir()
-        here, made = ROOT / "harness" / "reference_loader", build().api.parent
-        generated = [made.parent / "reference_loader" / "clharness_dispatch.c", *made.glob("clharness_functions.[ch]")]
+        here, there = ROOT / "harness" / "reference_loader", build().api.parent
+        generated = [
+            there.parent / "reference_loader" / "clharness_dispatch.c",
+            *there.glob("clharness_functions.[ch]"),
+        ]
         for file in (*here.glob("*.h"), *(here / name for name in SOURCES), *generated):
             shutil.copy(file, place)
 

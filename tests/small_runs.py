@@ -55,7 +55,7 @@ class Outcome:
     """How a run ended, and its records."""
 
     code: int
-    said: str
+    output: str
     records: list[dict[str, Any]]
 
     @property
@@ -99,8 +99,8 @@ class SmallRun:
         )
 
     def end(self, process: subprocess.Popen[str], limit: float = 120) -> Outcome:
-        said, _ = process.communicate(timeout=limit)
-        return Outcome(process.returncode, said, read(self.records))
+        output, _ = process.communicate(timeout=limit)
+        return Outcome(process.returncode, output, read(self.records))
 
     def run(self, *options: str, limit: float = 120) -> Outcome:
         return self.end(self.start(*options), limit)

@@ -21,9 +21,9 @@ HEAD = '[clCreateBuffer]\nsource = "RT Creating Buffer Objects"\n'
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    made = Sandbox()
-    yield made
-    made.close()
+    room = Sandbox()
+    yield room
+    room.close()
 
 
 def loaded(tmp_path: Path, *rows: str) -> list[Rule]:

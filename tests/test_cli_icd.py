@@ -204,6 +204,8 @@ def test_selftest_of_icds(capsys: pytest.CaptureFixture[str]) -> None:
     """A fault of a mock ICD is caught by the check that it names."""
     assert len(icd_mutants()) >= 100
     assert main(["selftest", "--icd", "--fault", "list_call_fills_room", "icd2_reads_data", "-j", "1"]) == 0
-    said = capsys.readouterr().out
-    assert re.search(r"^list_call_fills_room +test_room_for_more_platforms_leaves_the_rest_untouched +fail", said, re.M)
-    assert "2 of 2 faults caught" in said
+    output = capsys.readouterr().out
+    assert re.search(
+        r"^list_call_fills_room +test_room_for_more_platforms_leaves_the_rest_untouched +fail", output, re.M
+    )
+    assert "2 of 2 faults caught" in output

@@ -146,6 +146,6 @@ def test_faults_of_layers_are_listed() -> None:
 def test_selftest_of_layers(capsys: pytest.CaptureFixture[str]) -> None:
     """A fault of a mock layer is caught by the check that it names."""
     assert main(["selftest", "--layer", "--fault", "name_without_end", "swallows_clFlush", "-j", "1"]) == 0
-    said = capsys.readouterr().out
-    assert re.search(r"^name_without_end +test_layer_name_ends_with_its_only_zero_byte +fail", said, re.M)
-    assert "2 of 2 faults caught" in said
+    output = capsys.readouterr().out
+    assert re.search(r"^name_without_end +test_layer_name_ends_with_its_only_zero_byte +fail", output, re.M)
+    assert "2 of 2 faults caught" in output

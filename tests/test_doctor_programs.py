@@ -89,10 +89,10 @@ def test_loader_of_a_linked_program_is_the_one_that_it_gets(tmp_path: Path, othe
     environment["PATH"] = "/usr/bin:/bin"
 
     program = look_at(str(application), environment)
-    said = subprocess.run([str(application)], env=environment, capture_output=True, text=True).stdout.strip()
+    output = subprocess.run([str(application)], env=environment, capture_output=True, text=True).stdout.strip()
 
-    assert os.path.realpath(said) == real_loader(program)
-    assert (os.path.realpath(said) == os.path.realpath(build().reference_loader)) == is_other
+    assert os.path.realpath(output) == real_loader(program)
+    assert (os.path.realpath(output) == os.path.realpath(build().reference_loader)) == is_other
     assert (program.linked, names(program)) == (True, set())
 
 

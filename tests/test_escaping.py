@@ -108,8 +108,8 @@ def test_generated_program_compiles_and_gets_every_byte(tmp_path: Path) -> None:
         if "CL/" in done.stderr:
             pytest.skip("the OpenCL-Headers are not where the compiler looks")
         assert done.returncode == 0, done.stderr
-        said = subprocess.run([str(built)], capture_output=True).stdout
-        assert said == value.encode(errors="surrogateescape") + b"\n" + bytes(library) + b"\n"
+        output = subprocess.run([str(built)], capture_output=True).stdout
+        assert output == value.encode(errors="surrogateescape") + b"\n" + bytes(library) + b"\n"
 
 
 @pytest.mark.parametrize(

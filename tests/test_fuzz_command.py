@@ -106,13 +106,13 @@ def test_campaign_goes_on_in_its_folder(campaign: Path) -> None:
 
 def test_finding_that_an_earlier_library_lacks_is_new(campaign: Path, tmp_path: Path) -> None:
     """The same faulty library in the place of both has nothing new."""
-    made = builds.make(builds.LIBFUZZER, [TARGET], seeded=True)
-    for good, code, word in ((made.reference_loader(False), 1, "new"), (made.seeded_loader(False), 0, "known")):
+    built = builds.make(builds.LIBFUZZER, [TARGET], seeded=True)
+    for good, code, word in ((built.reference_loader(False), 1, "new"), (built.seeded_loader(False), 0, "known")):
         out = tmp_path / word
         corpus = ("--corpus", folder_of(campaign), "--out", out, "--json", tmp_path / f"{word}.json")
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("CLHARNESS_FAULT", FAULT)
-            done = fuzz(TARGET, "--bisect", good, made.seeded_loader(False), "--first", "--time", "30s", *corpus)
+            done = fuzz(TARGET, "--bisect", good, built.seeded_loader(False), "--first", "--time", "30s", *corpus)
         assert done.returncode == code, done.stdout + done.stderr
         assert f"\n{word + ':':7} {TARGET}: crash in " in done.stdout, done.stdout
         result = json.loads((tmp_path / f"{word}.json").read_text())["bisect"]
@@ -146,8 +146,8 @@ def test_interrupted_campaign_reports_what_it_has(campaign: Path, tmp_path: Path
             assert process.poll() is None and time.monotonic() < until, "the campaign does not begin"
             time.sleep(0.05)
         os.killpg(process.pid, number)
-        said, _ = process.communicate(timeout=60)
-    assert process.returncode == 130 and "interrupted" in said, said
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130 and "interrupted" in output, output
 
 
 @pytest.mark.parametrize(

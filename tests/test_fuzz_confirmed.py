@@ -55,12 +55,12 @@ def test_what_shows_only_with_breakpoints_is_no_finding(tmp_path: Path, conditio
 def test_campaign_goes_on_past_what_shows_only_with_breakpoints(tmp_path: Path) -> None:
     """Its key is passed over, and the summary says so; it is not counted."""
     program = target_program(tmp_path, WATCHED)
-    said: list[str] = []
+    output: list[str] = []
     target = Target("stub", program, setting(tmp_path), [], None)
-    campaign = Campaign(tmp_path / "out", [target], 1.0, 1, said.append)
+    campaign = Campaign(tmp_path / "out", [target], 1.0, 1, output.append)
     campaign.prepare()
     assert campaign._take(target, ProcessEnd(DEFECT, b"input"))
-    assert campaign.findings == [] and said == []
+    assert campaign.findings == [] and output == []
     assert (tmp_path / "out" / "known.txt").read_text() == f"{DEFECT.key}\n"
     assert campaign.states["stub"].watched_only == {DEFECT.key: DEFECT.sentence}
     assert not campaign._take(target, ProcessEnd(DEFECT, b"another")), "it is not looked at twice"
@@ -75,12 +75,12 @@ def test_target_that_cannot_start_is_left_out(tmp_path: Path) -> None:
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
         targets.append(Target(name, program, setting(tmp_path), [], None))
-    said: list[str] = []
-    campaign = Campaign(tmp_path / "out", targets, 2.0, 1, said.append)
+    output: list[str] = []
+    campaign = Campaign(tmp_path / "out", targets, 2.0, 1, output.append)
     campaign.prepare()
     campaign.run(lambda: None)
     campaign.states["sound"].inputs = 1
-    assert said == ["broken is left out: it cannot start"]
+    assert output == ["broken is left out: it cannot start"]
     assert _exit_code(campaign, False) == 0
     assert any("broken left out" in line for line in summary.lines(campaign, targets[0].setting.subject, False))
     campaign.states["sound"].errors.append("it cannot, either")

@@ -95,6 +95,6 @@ def test_every_target_runs_with_nothing_but_its_folder(out: Path, tmp_path: Path
             cwd=work,
             timeout=120,
         )
-        said = done.stderr.decode(errors="replace")
-        assert done.returncode == 0, f"{program.name}: {said[-2000:]}"
-        assert f"stat::number_of_executed_units: {RUNS}" in said, said[-2000:]
+        output = done.stderr.decode(errors="replace")
+        assert done.returncode == 0, f"{program.name}: {output[-2000:]}"
+        assert f"stat::number_of_executed_units: {RUNS}" in output, output[-2000:]

@@ -42,10 +42,10 @@ def replay(target: str, *arguments: object) -> tuple[list[str], int]:
     process = subprocess.Popen(command, env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     output, errors = process.stdout, process.stderr
     assert output and errors
-    lines, said = output.read().splitlines(), errors.read()
+    lines, warnings = output.read().splitlines(), errors.read()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, f"{command[:4]}: {said[-2000:]}"
+    assert process.returncode == 0, f"{command[:4]}: {warnings[-2000:]}"
     return lines[:-1], used.ru_maxrss
 
 

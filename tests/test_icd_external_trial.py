@@ -20,9 +20,9 @@ EXTENSION = "cl_khr_external_memory_opaque_fd"
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    made = Sandbox()
-    yield made
-    made.close()
+    room = Sandbox()
+    yield room
+    room.close()
 
 
 def refuse(*_arguments: Any, **_named: Any) -> Any:

@@ -66,9 +66,9 @@ def reports(folder: Path, *, previous: Path | None = None, expectations: Path | 
 
 def test_report_says_what_was_tested_and_found(tmp_path: Path) -> None:
     text, page = reports(tmp_path)
-    for said in ("NOT as expected", "/opt/libsome.so", "abc123", "driver 7.1", "fingerprint", "clharness icd x"):
-        assert said in text
-        assert said in page
+    for output in ("NOT as expected", "/opt/libsome.so", "abc123", "driver 7.1", "fingerprint", "clharness icd x"):
+        assert output in text
+        assert output in page
     assert "| API-ARG-001 | must | FAILED | 1 fail |" in text
     assert "| API-QRY-001 | must | passed | 1 pass |" in text
     assert "1 findings." in text

@@ -32,9 +32,9 @@ from harness.subject.icd import Icd
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    made = Sandbox()
-    yield made
-    made.close()
+    room = Sandbox()
+    yield room
+    room.close()
 
 
 def failed(sandbox: Sandbox, fault: str, body: Callable[[IcdObjects], None]) -> tuple[Icd, BaseException]:
@@ -179,18 +179,20 @@ def test_queries_that_nobody_needs_are_left_out() -> None:
 
 
 def test_parts_survive_their_file(tmp_path: Path) -> None:
-    made = reproducer.Reproducer(Path("lib.so"), {"A": "1"}, (Part("label", "    clFinish(NULL);\n", "compared"),))
-    made.write(tmp_path, "case", "")
+    program = reproducer.Reproducer(Path("lib.so"), {"A": "1"}, (Part("label", "    clFinish(NULL);\n", "compared"),))
+    program.write(tmp_path, "case", "")
     assert reproducer.read(tmp_path) == reproducer.Reproducer(
         Path("lib.so"), {"A": "1"}, (Part("label", "    clFinish(NULL);\n", "compared", [], {}, []),)
     )
 
 
 def test_calls_in_words() -> None:
-    said = readable("SIGSEGV in: address 67 r66 clBuildProgram r62 1 b63 0 0 0")
-    assert said == "SIGSEGV in: clBuildProgram(program, 1, device_list, NULL, NULL, NULL)"
-    said = readable("SIGSEGV in: call 3 clCreateBuffer r1 9 -1 0 b2")
-    assert said == "SIGSEGV in: clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, -1, NULL, errcode_ret)"
+    output = readable("SIGSEGV in: address 67 r66 clBuildProgram r62 1 b63 0 0 0")
+    assert output == "SIGSEGV in: clBuildProgram(program, 1, device_list, NULL, NULL, NULL)"
+    output = readable("SIGSEGV in: call 3 clCreateBuffer r1 9 -1 0 b2")
+    assert (
+        output == "SIGSEGV in: clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, -1, NULL, errcode_ret)"
+    )
 
 
 HOSTILE = r"""

@@ -34,7 +34,7 @@ def test_cases_that_are_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (case("test_x", "DISC-LNX-999"), "there is no requirement DISC-LNX-999"),
         (case("test_x", "DISP-ARG-017"), "DISP-ARG-017 is of group DISP, not of this folder"),
@@ -45,9 +45,9 @@ def test_cases_that_are_in_order() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_wrong_with_a_case(wrong: Case, said: str) -> None:
+def test_what_is_wrong_with_a_case(wrong: Case, message: str) -> None:
     (problem,) = lint([wrong])
-    assert said in problem
+    assert message in problem
     assert problem.startswith(wrong.id.partition("[")[0])
 
 
@@ -74,9 +74,9 @@ def test_an_expectation_that_a_case_can_meet(tmp_path: Path, pattern: str | None
 @pytest.mark.parametrize(("requirement", "pattern"), [("DISC-LNX-011", "test_gone*"), ("DISC-LNX-012", None)])
 def test_an_expectation_that_matches_nothing(tmp_path: Path, requirement: str, pattern: str | None) -> None:
     """Also one of other versions than that of the loader under test."""
-    (said,) = unused_expectations([case()], [expectations(tmp_path, requirement, pattern)])
-    assert said.startswith(f"some.toml: deviation {requirement}")
-    assert said.endswith("no case is named so; correct or remove the entry")
+    (message,) = unused_expectations([case()], [expectations(tmp_path, requirement, pattern)])
+    assert message.startswith(f"some.toml: deviation {requirement}")
+    assert message.endswith("no case is named so; correct or remove the entry")
 
 
 def test_an_expectation_of_a_suite_that_was_not_collected(tmp_path: Path) -> None:
@@ -228,8 +228,8 @@ def test_door_loads_what_is_asked_for() -> None:
 
 def test_workers_say_what_is_wrong_once(tmp_path: Path) -> None:
     pytest.importorskip("xdist")
-    wrong, said = CHANGES["assert True"]
+    wrong, message = CHANGES["assert True"]
     done = run(tmp_path, wrong(ORDERLY), "-n", "2", f"--loader={build().reference_loader}")
     assert done.returncode == 4, done.stdout + done.stderr
-    assert done.stderr.count(said) == 1
+    assert done.stderr.count(message) == 1
     assert "INTERNALERROR" not in done.stdout

@@ -33,8 +33,8 @@ from harness.run import assertions
     ],
 )
 def test_an_assertion_that_always_holds(text: str, why: str) -> None:
-    said = assertions.always_true(ast.parse(text, mode="eval").body)
-    assert said and why in said
+    message = assertions.always_true(ast.parse(text, mode="eval").body)
+    assert message and why in message
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def suppresses(loader: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("check", "said"),
+    ("check", "message"),
     [
         (empty, ["asserts nothing; it stays green whatever the loader does"]),
         (calls, ["asserts nothing; it stays green whatever the loader does"]),
@@ -158,6 +158,6 @@ def suppresses(loader: Any) -> None:
         (suppresses, ["catches the failure of its own assertion"]),
     ],
 )
-def test_a_check_that_cannot_fail(check: Callable[..., Any], said: list[str]) -> None:
+def test_a_check_that_cannot_fail(check: Callable[..., Any], message: list[str]) -> None:
     problems = list(assertions.problems(check))
-    assert [text.rpartition(": ")[2] for text in problems] == said
+    assert [text.rpartition(": ")[2] for text in problems] == message

@@ -42,12 +42,12 @@ def test_reference_loader_is_the_default(
 
     code = loader.run(options("-k", CASE, "-j", "1", "--json", str(records), "--junit", str(junit)))
 
-    said = capfd.readouterr().out
-    assert code == 0, said
-    first, second, third = said.splitlines()[:3]
+    output = capfd.readouterr().out
+    assert code == 0, output
+    first, second, third = output.splitlines()[:3]
     assert first == f"clharness: {NOTE}"
     assert REFERENCE in second and str(build().reference_loader) in third
-    assert said.splitlines()[-1].startswith(REFERENCE)
+    assert output.splitlines()[-1].startswith(REFERENCE)
     header = json.loads(records.read_text().splitlines()[0])
     assert header["subject"]["facts"]["name"] == REFERENCE
     assert header["subject"]["facts"]["path"] == str(build().reference_loader)

@@ -77,14 +77,14 @@ def test_reference_loader_is_lent_where_there_is_none(
     config.write_text('[[vulkan]]\nname = "a"\n')
     monkeypatch.setattr(mock, "system_loader", lambda name: None)
     assert main(["mock", "--config", str(config), "--", sys.executable, "-c", APPLICATION]) == 0
-    said = capfd.readouterr()
-    assert said.out.splitlines() == ["0", "a.0"]
-    assert "there is no libvulkan.so.1 on this machine" in said.err
-    assert "libOpenCL" not in said.err
+    message = capfd.readouterr()
+    assert message.out.splitlines() == ["0", "a.0"]
+    assert "there is no libvulkan.so.1 on this machine" in message.err
+    assert "libOpenCL" not in message.err
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "message"),
     [
         ('name = "a"\ndevice = 2', "has the unknown key 'device'; did you mean 'devices'?"),
         ('name = "a"\nfaults = ["negotiation_fail=-3"]', "did you mean 'negotiation_fails'?"),
@@ -92,9 +92,9 @@ def test_reference_loader_is_lent_where_there_is_none(
         ('name = "a"\nplatforms = 2', "has the unknown key 'platforms'"),
     ],
 )
-def test_wrong_entry_is_refused_in_a_sentence(tmp_path: Path, entry: str, said: str) -> None:
+def test_wrong_entry_is_refused_in_a_sentence(tmp_path: Path, entry: str, message: str) -> None:
     config = tmp_path / "drivers.toml"
     config.write_text(f"[[vulkan]]\n{entry}\n")
     with pytest.raises(UsageError) as refused:
         read(config)
-    assert "[[vulkan]] a:" in str(refused.value) and said in str(refused.value)
+    assert "[[vulkan]] a:" in str(refused.value) and message in str(refused.value)

@@ -90,7 +90,7 @@ MADE = [
 ]
 
 
-def made(folder: Path, text: str, arguments: Sequence[str] = ()) -> list[Mutant]:
+def mutants_of(folder: Path, text: str, arguments: Sequence[str] = ()) -> list[Mutant]:
     file = folder / "small.c"
     file.write_text(text)
     return mutants(parse(file, arguments, folder))
@@ -98,7 +98,7 @@ def made(folder: Path, text: str, arguments: Sequence[str] = ()) -> list[Mutant]
 
 @cache
 def of_the_file(folder: Path) -> list[Mutant]:
-    return made(folder, C)
+    return mutants_of(folder, C)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,9 @@ def compiles(text: bytes, folder: Path) -> Path:
 def test_an_operator_makes_its_mistake(small: list[Mutant], function: str, operator: str, text: str) -> None:
     ours = [mutant for mutant in small if (mutant.function, mutant.operator) == (function, operator)]
     mutated = [mutant.applied(C.encode()).decode() for mutant in ours]
-    assert any(text in made.splitlines()[mutant.line - 1] for made, mutant in zip(mutated, ours, strict=True)), mutated
+    assert any(text in source.splitlines()[mutant.line - 1] for source, mutant in zip(mutated, ours, strict=True)), (
+        mutated
+    )
     assert text not in C
 
 
@@ -145,7 +147,7 @@ def test_escapes_stay_whole(small: list[Mutant]) -> None:
 
 def test_nothing_outside_the_file_is_touched(tmp_path: Path) -> None:
     (tmp_path / "other.h").write_text("static inline int other(int a) { return a + 1; }\n#define ADD(x) ((x) + 1)\n")
-    mutants = made(tmp_path, '#include "other.h"\nint here(int a) { return ADD(a) + other(a); }\n')
+    mutants = mutants_of(tmp_path, '#include "other.h"\nint here(int a) { return ADD(a) + other(a); }\n')
     assert {mutant.function for mutant in mutants} == {"here"}
     assert {mutant.before for mutant in mutants if mutant.operator == "arithmetic"} == {"+"}
 
@@ -153,7 +155,9 @@ def test_nothing_outside_the_file_is_touched(tmp_path: Path) -> None:
 def test_values_of_static_variables_are_data(tmp_path: Path) -> None:
     """No line of code is theirs: whichever cases reach the function before them say nothing."""
     text = 'const char *f(int a)\n{\n    static const char text[] = "x";\n    return a ? text : "y";\n}\n'
-    strings = {mutant.before: mutant.in_function for mutant in made(tmp_path, text) if mutant.operator == "string"}
+    strings = {
+        mutant.before: mutant.in_function for mutant in mutants_of(tmp_path, text) if mutant.operator == "string"
+    }
     assert strings == {'"x"': False, '"y"': True}
 
 
@@ -165,7 +169,7 @@ def test_machine_without_clang_is_told_what_to_install(tmp_path: Path) -> None:
 
 def test_lines_keep_their_numbers(tmp_path: Path) -> None:
     text = "int put(int);\nvoid f(int a) {\n    put(a +\n        1);\n    put(2);\n}\n"
-    (mutant,) = [m for m in made(tmp_path, text) if m.operator == "drop-call" and m.line == 3]
+    (mutant,) = [m for m in mutants_of(tmp_path, text) if m.operator == "drop-call" and m.line == 3]
     assert mutant.applied(text.encode()).decode().splitlines()[4] == "    put(2);"
 
 
@@ -181,7 +185,7 @@ def test_places_are_known_where_clang_is_that_of_a_cache(tmp_path: Path) -> None
 
 def test_a_file_that_does_not_compile_is_said(tmp_path: Path) -> None:
     with pytest.raises(SyntaxFailure, match=r"small\.c"):
-        made(tmp_path, "int f(void) { return }\n")
+        mutants_of(tmp_path, "int f(void) { return }\n")
 
 
 def test_the_digest_of_an_object_is_of_code_and_not_of_lines(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ def test_turned_round(loader):
 def test_a_run_reports_and_gives_the_exit_code(small: SmallRun, jobs: str) -> None:
     small.suite(RED, QUIET)
     done = small.run("-j", jobs)
-    assert done.code == 1, done.said
-    assert done.said.splitlines()[-1] == f"{small.library}: not as expected, 1 of 7 cases unexpected."
+    assert done.code == 1, done.output
+    assert done.output.splitlines()[-1] == f"{small.library}: not as expected, 1 of 7 cases unexpected."
     assert done.records[0]["subject"]["facts"]["path"] == str(small.library)
     assert done.records[0]["arguments"][:2] == ["clharness", "loader"]
     assert [r["record"] for r in done.records] == ["header", *["case"] * 7, "footer"]
@@ -59,7 +59,7 @@ def test_a_run_reports_and_gives_the_exit_code(small: SmallRun, jobs: str) -> No
 def test_a_selection(small: SmallRun) -> None:
     small.suite(RED, QUIET)
     done = small.run("-k", "quiet and 3")
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     assert list(done.cases) == ["test_quiet[3]"]
 
 
@@ -76,24 +76,24 @@ def test_paths_are_those_of_the_current_folder(small: SmallRun) -> None:
 def test_a_selection_that_matches_nothing(small: SmallRun) -> None:
     small.suite(QUIET)
     done = small.run("-k", "nothing")
-    assert (done.code, done.said) == (4, "clharness: nothing ran: no check matches the selection\n")
+    assert (done.code, done.output) == (4, "clharness: nothing ran: no check matches the selection\n")
 
 
 def test_a_run_that_breaks_shows_why(small: SmallRun) -> None:
     small.suite("import nowhere\n")
     done = small.run()
     assert done.code == 3
-    assert done.said.startswith("clharness: the run ended with status 2 before it could report:\n")
-    assert "No module named 'nowhere'" in done.said
+    assert done.output.startswith("clharness: the run ended with status 2 before it could report:\n")
+    assert "No module named 'nowhere'" in done.output
 
 
 def test_a_run_that_breaks_off_shows_why(small: SmallRun) -> None:
     small.suite(QUIET, 'import sys\nsys.modules["harness.run.loop"].CaseResult = None\n')
     done = small.run()
     assert done.code == 3
-    assert "clharness: the run broke off:\n" in done.said
+    assert "clharness: the run broke off:\n" in done.output
     assert done.records[-1]["exit"] == 3
-    assert "'NoneType' object has no attribute 'from_json'" in done.said
+    assert "'NoneType' object has no attribute 'from_json'" in done.output
 
 
 def test_what_pytest_refuses_is_wrong_usage(small: SmallRun) -> None:
@@ -102,7 +102,7 @@ def test_what_pytest_refuses_is_wrong_usage(small: SmallRun) -> None:
     small.library.write_bytes(b"\x7fELF")
     done = small.run()
     assert done.code == 2
-    assert done.said.startswith("clharness: ") and "un\\x1busable.so" in done.said and "\x1b" not in done.said
+    assert done.output.startswith("clharness: ") and "un\\x1busable.so" in done.output and "\x1b" not in done.output
 
 
 @pytest.mark.parametrize("name", ["PYTEST_ADDOPTS", "PYTEST_PLUGINS"])
@@ -153,10 +153,10 @@ def test_wrong_paths_are_one_sentence(
 ) -> None:
     Path("text").write_text("text")
     assert main(["loader", *arguments]) == 2
-    said = capfd.readouterr()
-    assert said.err.startswith(f"clharness: {says}")
-    assert said.err.count("\n") == 1
-    assert said.out == ""
+    output = capfd.readouterr()
+    assert output.err.startswith(f"clharness: {says}")
+    assert output.err.count("\n") == 1
+    assert output.out == ""
 
 
 @pytest.mark.parametrize("arguments", [["-j", "0"], ["-j", "x"], ["--time-limit", "0"], ["--time-limit", "nan"]])
@@ -202,18 +202,18 @@ def test_every_subcommand_has_help_with_an_example(name: str, capsys: pytest.Cap
     with pytest.raises(SystemExit) as caught:
         main([name, "--help"])
     assert caught.value.code == 0
-    said = capsys.readouterr().out
-    assert re.search(rf"example:\n  clharness {name}\s", said)
+    output = capsys.readouterr().out
+    assert re.search(rf"example:\n  clharness {name}\s", output)
 
 
 def test_help_lists_the_subcommands(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["--help"])
     assert caught.value.code == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for part in ("explain", "loader", "requirements", "exit codes:", "example:"):
-        assert part in said
-    assert "__main__" not in said
+        assert part in output
+    assert "__main__" not in output
 
 
 def test_a_module_is_all_that_a_subcommand_needs(

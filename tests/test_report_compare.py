@@ -173,14 +173,14 @@ def test_groups_beyond_those_shown_are_counted_by_verdicts() -> None:
     )
 
 
-@pytest.mark.parametrize(("side", "said"), [(0, "the run before was cut short"), (1, "the run after was cut short")])
-def test_run_that_was_cut_short_ends_with_130(side: int, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("side", "message"), [(0, "the run before was cut short"), (1, "the run after was cut short")])
+def test_run_that_was_cut_short_ends_with_130(side: int, message: str, tmp_path: Path) -> None:
     """What it did not reach is neither new nor gone."""
     files = [written(tmp_path / f"{n}.jsonl", BEFORE) for n in range(2)]
     files[side].write_text("".join(files[side].read_text().splitlines(keepends=True)[:3]))
     comparison = compare(*map(read, files))
     assert (comparison.code, comparison.changes) == (130, ())
-    assert said in comparison.sentence() and comparison.cases == 2
+    assert message in comparison.sentence() and comparison.cases == 2
     assert main(["compare", *map(str, files)]) == 130
 
 
@@ -254,8 +254,8 @@ def test_command_ends_with_1_where_something_broke(tmp_path: Path, capsys: pytes
 def test_wrong_sides_are_one_sentence(text: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = ROOT / text
     assert main(["compare", str(path), str(path)]) == 2
-    said = capsys.readouterr().err
-    assert says in said and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert says in message and message.count("\n") == 1
 
 
 def test_libraries_on_which_nothing_runs_end_with_4(capfd: pytest.CaptureFixture[str]) -> None:

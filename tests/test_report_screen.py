@@ -440,8 +440,8 @@ def sign_in(results: Iterable[CaseResult]) -> list[str]:
 def test_code_of_a_lost_device_in_many_cases_is_said_once_before_them() -> None:
     for code in ("CL_OUT_OF_RESOURCES", "CL_DEVICE_NOT_AVAILABLE"):
         lines = lines_at(100, [*lost(6, code), *lost(2, "CL_INVALID_KERNEL"), case("test_good")])
-        (said,) = [i for i, line in enumerate(lines) if line.startswith(f"6 of 8 unexpected cases got {code} where")]
-        assert said < next(i for i, line in enumerate(lines) if line.startswith("UNEXPECTED"))
+        (output,) = [i for i, line in enumerate(lines) if line.startswith(f"6 of 8 unexpected cases got {code} where")]
+        assert output < next(i for i, line in enumerate(lines) if line.startswith("UNEXPECTED"))
 
 
 def test_device_that_stops_is_said_once() -> None:

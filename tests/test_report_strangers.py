@@ -124,7 +124,7 @@ class Files:
         yield "compare", ["compare", good, run, "--verbose", f"--markdown={out}/changes.md", f"--html={out}/changes"]
         yield "merge", ["report", "merge", run, f"--json={out}/all.jsonl", f"--junit={out}/all.xml"]
 
-    def said(self, command: list[str]) -> tuple[int, str]:
+    def output(self, command: list[str]) -> tuple[int, str]:
         """The exit code, which is one for a run or a wrong use, and all that was said."""
         code = main(command)
         out, err = self.capsys.readouterr()
@@ -173,7 +173,7 @@ def wrong_runs() -> Iterator[tuple[Place, list[Record]]]:
 
 def test_proper_run_is_read_by_every_command(files: Files) -> None:
     files.write(files.run, written())
-    codes = {name: files.said(command)[0] for name, command in files.commands()}
+    codes = {name: files.output(command)[0] for name, command in files.commands()}
     assert codes == {"report": 1, "matrix": 1, "compare": 0, "merge": 1}
 
 
@@ -193,7 +193,7 @@ def test_wrong_value_in_any_field_costs_one_sentence_at_most(files: Files) -> No
         passed += 1
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("WRONG", repr(at))  # which one it was, in what pytest shows of a failure
-            files.said(commands[number % len(commands)][1])
+            files.output(commands[number % len(commands)][1])
             try:
                 resume.kept(saved, read(files.good).header, selected)
                 resume.is_of_same_subject(saved, read(files.good).header)
@@ -227,13 +227,13 @@ def test_wrong_value_in_any_field_costs_one_sentence_at_most(files: Files) -> No
 def test_file_that_is_no_run_is_refused(files: Files, content: bytes) -> None:
     files.run.write_bytes(content)
     for name, command in files.commands():
-        code, said = files.said(command)
-        assert code == 2 and str(files.run) in said, name
+        code, output = files.output(command)
+        assert code == 2 and str(files.run) in output, name
 
 
 def test_folder_is_refused(files: Files) -> None:
     files.run.mkdir()
-    assert [files.said(command)[0] for _, command in files.commands()] == [2] * 4
+    assert [files.output(command)[0] for _, command in files.commands()] == [2] * 4
 
 
 def filled(value: Any, nasty: str, key: str = "") -> Any:
@@ -282,9 +282,9 @@ def outputs(files: Files, nasty: str) -> Iterator[tuple[str, str, Any]]:
     records[0]["selection"] = selection_of(record["case"] for record in records if record["record"] == "case")
     files.write(files.run, records)
     for name, command in files.commands():
-        code, said = files.said(command)
+        code, output = files.output(command)
         assert code in (1, 4)
-        yield name, said, shape(said, None)
+        yield name, output, shape(output, None)
     for path in sorted(files.folder.rglob("*")):
         if path.is_file() and path not in (files.run, files.good):
             text = path.read_text()

@@ -404,11 +404,11 @@ def test_planned_cases_that_are_not_the_recorded_ones_are_never_green(tmp_path: 
     for name in ("a", "b"):
         reporter.case(judge(case(name), Expectations(), strict=False))
     assert reporter.finish() == 3
-    said = f"2 of {planned} planned cases have a re"
-    assert said in stream.getvalue()
+    output = f"2 of {planned} planned cases have a re"
+    assert output in stream.getvalue()
     footer = json.loads(records.read_text().splitlines()[-1])
     assert (footer["planned"], footer["recorded"], footer["exit"]) == (planned, 2, 3)
-    assert said in junit.read_text() and 'errors="1"' in junit.read_text()
+    assert output in junit.read_text() and 'errors="1"' in junit.read_text()
 
 
 def test_the_report_is_in_the_order_of_the_plan() -> None:

@@ -122,8 +122,8 @@ INDEX = Index(
 def test_must_without_the_sentence_of_a_text_is_a_problem(tmp_path: Path) -> None:
     silent = [requirement("D-A-001", sentence=None, later="waits"), requirement("D-A-002", later="waits")]
     silent.append(requirement("D-A-003", sentence=None, strength="should", later="waits"))
-    (said,) = problems({r.id: r for r in silent}, INDEX, [], tmp_path)
-    assert said.startswith("D-A-001: is a must without `sentence`")
+    (message,) = problems({r.id: r for r in silent}, INDEX, [], tmp_path)
+    assert message.startswith("D-A-001: is a must without `sentence`")
 
 
 def test_states() -> None:
@@ -141,8 +141,8 @@ def found(suites: Path, checks: list[Check], *requirements: Requirement) -> list
 
 
 def test_a_gap_in_the_field_of_a_suite_is_a_problem(suites: Path) -> None:
-    (said,) = found(suites, [], requirement("D-A-001"))
-    assert said.startswith("D-A-001: has neither a check in suites/discovery nor a reason")
+    (message,) = found(suites, [], requirement("D-A-001"))
+    assert message.startswith("D-A-001: has neither a check in suites/discovery nor a reason")
 
 
 @pytest.mark.parametrize(
@@ -171,20 +171,20 @@ def test_an_unknown_requirement_is_a_problem(suites: Path) -> None:
 
 
 def test_a_requirement_given_by_an_expression_is_a_problem(suites: Path) -> None:
-    (said,) = found(suites, [Check(None, "suites/discovery/test_a.py", 3, "test_x")])
-    assert "by an expression" in said
+    (message,) = found(suites, [Check(None, "suites/discovery/test_a.py", 3, "test_x")])
+    assert "by an expression" in message
 
 
 def test_a_check_of_what_cannot_be_checked_is_a_problem(suites: Path) -> None:
     check = Check("D-A-001", "suites/discovery/test_a.py", 3, "test_x")
-    (said,) = found(suites, [check], requirement("D-A-001", no_check="cannot be had"))
-    assert "says that no check can be had" in said
+    (message,) = found(suites, [check], requirement("D-A-001", no_check="cannot be had"))
+    assert "says that no check can be had" in message
 
 
 def test_a_group_cannot_wait_when_its_suite_checks_it(suites: Path) -> None:
     check = Check("L-A-001", "suites/layers/test_a.py", 3, "test_x")
-    (said,) = found(suites, [check], requirement("L-A-001", later="waits"))
-    assert "group L says it waits" in said
+    (message,) = found(suites, [check], requirement("L-A-001", later="waits"))
+    assert "group L says it waits" in message
     elsewhere = Check("L-A-001", "suites/discovery/test_a.py", 3, "test_x")
     assert found(suites, [elsewhere], requirement("L-A-001", later="waits")) == []
 
@@ -261,16 +261,16 @@ def test_requirements_check_complains_of_what_a_self_test_left_open(
     commands: None, capsys: pytest.CaptureFixture[str], tmp_path: Path, state: str
 ) -> None:
     main(["requirements", "--check", "--selftest", str(selftest_result(tmp_path, state))])
-    said = "suites/discovery/test_a.py::test_function: the self-test has no proof of it"
-    assert (said in capsys.readouterr().err) == (state == "unproven")
+    message = "suites/discovery/test_a.py::test_function: the self-test has no proof of it"
+    assert (message in capsys.readouterr().err) == (state == "unproven")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [(None, "cannot be read"), ("{", "is not a result"), ('{"checks": 1}', "is not a result"), ("part", "of a part")],
 )
 def test_requirements_refuse_another_file(
-    commands: None, capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str | None, said: str
+    commands: None, capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str | None, message: str
 ) -> None:
     path = tmp_path / "result.json"
     if text == "part":
@@ -278,48 +278,48 @@ def test_requirements_refuse_another_file(
     elif text is not None:
         path.write_text(text)
     assert main(["requirements", "--selftest", str(path)]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_check_whose_requirements_have_no_fault_is_a_problem() -> None:
     checks = [Check(i, "suites/discovery/test_a.py", 3, "test_x") for i in ("D-A-001", "D-A-002")]
-    (said,) = checks_without_proof(checks, {"D-A-003": True})
-    assert said.startswith("suites/discovery/test_a.py:3 test_x: none of D-A-001, D-A-002 has a mutant")
+    (message,) = checks_without_proof(checks, {"D-A-003": True})
+    assert message.startswith("suites/discovery/test_a.py:3 test_x: none of D-A-001, D-A-002 has a mutant")
     assert checks_without_proof(checks, {"D-A-002": True}) == []
 
 
 def test_a_check_without_a_fault_is_a_problem() -> None:
     entries = {f"D-A-00{n}": requirement(f"D-A-00{n}", strength=s) for n, s in enumerate(("must", "must", "de-facto"))}
     checked = dict.fromkeys(entries)
-    (said,) = without_proof(entries, checked, {"D-A-000": 1})
-    assert said.startswith("D-A-001: is checked, but has neither a mutant nor a reason")
+    (message,) = without_proof(entries, checked, {"D-A-000": 1})
+    assert message.startswith("D-A-001: is checked, but has neither a mutant nor a reason")
     assert without_proof(entries, {}, {}) == []
     assert without_proof({"D-A-001": requirement("D-A-001", subject="ICD")}, {"D-A-001": 1}, {}) == []
 
 
 def test_requirements_check_finds_gaps(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["requirements", "--check"]) == 1
-    said = capsys.readouterr().err
-    assert "clharness: DISC-LNX-008: has neither a check" in said
-    assert "DISC-LNX-001:" not in said
-    assert "LAY-DEI-009" not in said
+    message = capsys.readouterr().err
+    assert "clharness: DISC-LNX-008: has neither a check" in message
+    assert "DISC-LNX-001:" not in message
+    assert "LAY-DEI-009" not in message
 
 
 def test_explain_a_requirement(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "disc-lnx-001"]) == 0
-    said = capsys.readouterr().out
-    assert "Without overrides the loader scans the directory /etc/OpenCL/vendors." in said
+    message = capsys.readouterr().out
+    assert "Without overrides the loader scans the directory /etc/OpenCL/vendors." in message
     for label in ("source", "checked by", "fault", "checks"):
-        assert f"\n  {label:13}" in said
-    assert "S0 = cl_khr_icd, text of its versions 1.x" in said
-    assert "suites/discovery/test_a.py:9 test_function" in said
+        assert f"\n  {label:13}" in message
+    assert "S0 = cl_khr_icd, text of its versions 1.x" in message
+    assert "suites/discovery/test_a.py:9 test_function" in message
 
 
 def test_explain_says_why_there_is_no_check(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "DISC-WIN-014", "LAY-DEI-009"]) == 0
-    said = capsys.readouterr().out
-    assert "A duty of installers" in said
-    assert "needs the checks of the loader's companion programs" in said
+    message = capsys.readouterr().out
+    assert "A duty of installers" in message
+    assert "needs the checks of the loader's companion programs" in message
 
 
 def test_explain_shows_grey_area_and_expectations(
@@ -332,10 +332,10 @@ def test_explain_shows_grey_area_and_expectations(
     )
     monkeypatch.setattr("harness.expectations.known.__defaults__", (tmp_path,))
     assert main(["explain", "DISC-LNX-022"]) == 0
-    said = capsys.readouterr().out
-    assert "grey area    File content details" in said
-    assert "  known        Some >=2: deviation fail or hang in *x: why <somewhere>\n" in said
-    assert "               Some >=1: outcome lost\n" in said
+    message = capsys.readouterr().out
+    assert "grey area    File content details" in message
+    assert "  known        Some >=2: deviation fail or hang in *x: why <somewhere>\n" in message
+    assert "               Some >=1: outcome lost\n" in message
 
 
 def test_explain_a_section(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -347,9 +347,9 @@ def test_explain_a_section(commands: None, capsys: pytest.CaptureFixture[str]) -
 
 def test_explain_an_unknown_requirement(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "DISC-LNX-1O1"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("clharness: DISC-LNX-1O1: no such requirement; did you mean DISC-LNX-")
-    assert said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert message.startswith("clharness: DISC-LNX-1O1: no such requirement; did you mean DISC-LNX-")
+    assert message.count("\n") == 1
 
 
 def test_checks_by_requirement_leaves_out_expressions(suites: Path) -> None:

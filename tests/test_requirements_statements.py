@@ -89,7 +89,7 @@ def test_every_document_has_its_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "message"),
     [
         ('1 = ["DISC-ACC-999"]', "needs requirements of the catalogue"),
         ("1 = []", "needs requirements of the catalogue"),
@@ -98,11 +98,11 @@ def test_every_document_has_its_page() -> None:
     ],
 )
 def test_a_wrong_file_of_statements_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, message: str
 ) -> None:
     (tmp_path / "x.toml").write_text(f'document = "ICD"\nfile = "x.adoc"\n[sections.A]\n{entry}\n')
     monkeypatch.setattr(statements, "FOLDER", tmp_path)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         listed()
 
 

@@ -90,8 +90,8 @@ def test_deeds_cost_their_own_cases_alone(small: SmallRun, way: str, terminal: t
     modes = termios.tcgetattr(terminal[0])
     small.suite(CHECK.format(deeds=sorted(DEEDS), terminal=terminal[1]), QUIET)
     done = small.run("-j", "2", "--time-limit", "5")
-    if "does not allow that" in done.said:
-        pytest.skip(f"{way}: {done.said}")
+    if "does not allow that" in done.output:
+        pytest.skip(f"{way}: {done.output}")
     verdicts = {name.partition("[")[2].rstrip("]"): case["verdict"] for name, case in done.cases.items()}
     messages = "\n".join(
         f"{name}: {case['message'][:400]}" for name, case in done.cases.items() if case["verdict"] != "pass"

@@ -91,8 +91,8 @@ def test_interrupted_run_reports_what_ran(cut: Cut, number: signal.Signals, time
     for _ in range(times):
         process.send_signal(number)
     done = cut.small.end(process)
-    assert done.code == 130, done.said
-    assert "interrupted after 6 cases of 7, 0 unexpected so far" in done.said.splitlines()[-1]
+    assert done.code == 130, done.output
+    assert "interrupted after 6 cases of 7, 0 unexpected so far" in done.output.splitlines()[-1]
     footer = done.footer
     assert [footer[key] for key in ("record", "complete", "exit", "planned", "recorded")] == [
         "footer",
@@ -115,7 +115,7 @@ def test_signal_to_the_whole_group_costs_no_case(cut: Cut, number: signal.Signal
     cut.until(cut.waits, process)
     os.killpg(process.pid, number)
     done = cut.small.end(process)
-    assert done.code == 130, done.said
+    assert done.code == 130, done.output
     assert (done.footer["planned"], done.footer["recorded"]) == (7, 6)
 
 
@@ -127,8 +127,8 @@ def test_interrupt_while_cases_are_collected(cut: Cut, ignored: bool) -> None:
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGINT)
     done = cut.small.end(process)
-    assert done.code == 130, done.said
-    assert "interrupted after 0 cases" in done.said
+    assert done.code == 130, done.output
+    assert "interrupted after 0 cases" in done.output
     assert [r["record"] for r in done.records] == ["header", "footer"]
     assert (done.footer["complete"], done.footer["planned"], done.footer["recorded"]) == (False, None, 0)
     assert ElementTree.parse(cut.small.junit).getroot().get("errors") == "1"
@@ -192,7 +192,7 @@ def test_interrupt_while_the_subject_is_asked_what_it_is(cut: Cut, tmp_path: Pat
     cut.until(cut.started.exists, process)
     process.send_signal(signal.SIGINT)
     done = cut.small.end(process)
-    assert done.code == 130, done.said
+    assert done.code == 130, done.output
     assert [r["record"] for r in done.records] == ["header", "footer"]
 
 
@@ -219,7 +219,7 @@ def test_run_killed_at_some_moment_ends_like_an_undisturbed_one(small: SmallRun,
     before = read(small.records)
     assert before[0]["record"] == "header" and len(before) > records
     done = small.run("-j", "2", "--resume", str(small.records))
-    assert done.code == undisturbed.code == 1, done.said
+    assert done.code == undisturbed.code == 1, done.output
     assert judged(done.cases) == judged(undisturbed.cases) and len(done.cases) == 9
     counts = ("planned", "recorded", "complete", "verdicts", "statuses")
     assert [done.footer.get(key) for key in counts] == [undisturbed.footer.get(key) for key in counts]
@@ -237,7 +237,7 @@ def test_half_a_line_is_run_again(small: SmallRun) -> None:
     lines = small.records.read_bytes().splitlines(keepends=True)
     small.records.write_bytes(b"".join(lines[:3]) + lines[3][:100])
     done = small.run("-j", "1", "--resume", str(small.records))
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     assert done.records[1:3] == whole.records[1:3]
     assert done.cases.keys() == whole.cases.keys() and done.footer["recorded"] == 6
 
@@ -250,7 +250,7 @@ def test_interrupted_run_is_resumed_without_its_footer(cut: Cut) -> None:
     assert cut.small.end(process).code == 130
     cut.flag.unlink()
     done = cut.small.run("-j", "1", "--resume", str(cut.small.records))
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     assert [r["record"] for r in done.records] == ["header", *["case"] * 7, "footer"]
 
 
@@ -262,7 +262,7 @@ def test_run_that_was_interrupted_before_it_knew_its_subject_is_resumed(small: S
     small.suite(QUIET)
     small.records.write_bytes(header())
     done = small.run("-j", "1", "--resume", str(small.records))
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     assert done.footer["recorded"] == 6
 
 
@@ -284,7 +284,7 @@ def test_what_cannot_be_resumed_is_said(small: SmallRun, content: bytes | None, 
         file.write_bytes(content)
     done = small.run("-j", "1", "--resume", str(file))
     assert done.code == 2
-    assert f"--resume {file}: {says}" in done.said
+    assert f"--resume {file}: {says}" in done.output
     assert (file.read_bytes() if file.exists() else None) == content, "it is left as it was"
 
 
@@ -293,7 +293,7 @@ def test_another_selection_is_not_resumed(small: SmallRun) -> None:
     assert small.run("-j", "1", "-k", "quiet and 3").code == 0
     done = small.run("-j", "1", "-k", "quiet and 4", "--resume", str(small.records))
     assert done.code == 2
-    assert "give the same selection" in done.said
+    assert "give the same selection" in done.output
     assert os.path.getsize(small.records) > 0
 
 
@@ -336,7 +336,7 @@ def test_signal_while_a_report_is_written(
     done = cut.small.end(process) if number != signal.SIGKILL else None
     if done is None or done.code == 130:
         done = cut.small.run("-j", "2", *wanted, "--resume", str(cut.small.records))
-    assert done.code == done.footer["exit"] == 0, done.said
+    assert done.code == done.footer["exit"] == 0, done.output
     assert (done.footer["planned"], done.footer["recorded"], done.footer["complete"]) == (6, 6, True)
     assert {case["verdict"] for case in done.cases.values()} == {"pass"}
     assert ElementTree.parse(cut.small.junit).getroot().get("tests") == "6"

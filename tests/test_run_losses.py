@@ -24,7 +24,7 @@ def test_worker_that_the_subject_wants_to_end_costs_one_case(
     small.environment[guard.VARIABLE] = isolation
     small.suite(HOSTILE.replace("{what}", what), QUIET)
     done = small.run("-j", jobs)
-    assert done.code == 1, done.said
+    assert done.code == 1, done.output
     assert Counter(case["verdict"] for case in done.cases.values()) == {"crash": 1, "pass": 6}
     assert len(done.records) == 9, "header, 7 cases, footer"
     lost = done.cases["test_hostile"]
@@ -32,7 +32,7 @@ def test_worker_that_the_subject_wants_to_end_costs_one_case(
     assert (done.records[0]["planned"], done.footer["planned"], done.footer["recorded"]) == (7, 7, 7)
     suite = ElementTree.parse(small.junit).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("7", "1", "0")
-    assert "1 of 7 cases unexpected" in done.said
+    assert "1 of 7 cases unexpected" in done.output
     assert not list(small.scratch.iterdir()), "the sandbox of the lost case is removed"
 
 
@@ -41,7 +41,7 @@ def test_worker_that_the_subject_stops_goes_on(small: SmallRun, isolation: str) 
     small.environment[guard.VARIABLE] = isolation
     small.suite(HOSTILE.replace("{what}", "stop"), QUIET)
     done = small.run("-j", "1", "--time-limit", "30")
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     assert len(done.cases) == done.footer["recorded"] == 7
 
 
@@ -53,7 +53,7 @@ def test_report_that_cannot_be_made_costs_no_verdict(small: SmallRun) -> None:
     finally:  # nothing of Python's own removes such a folder
         kept = kept_folder(small, "discovery_test_small.py_test_hostile")
         subprocess.run(["rm", "-rf", small.scratch, kept], check=True)
-    assert done.code == 1, done.said
+    assert done.code == 1, done.output
     assert Counter(case["verdict"] for case in done.cases.values()) == {"crash": 1, "pass": 6}
     assert "SIGABRT" in done.cases["test_hostile"]["message"]
 
@@ -73,7 +73,7 @@ def test_worker_lost_without_a_subject_is_an_error(small: SmallRun) -> None:
     """As where the system kills it for memory: never a missing line."""
     small.suite(KILLS_ITSELF, QUIET)
     done = small.run("-j", "2")
-    assert done.code == 3, done.said
+    assert done.code == 3, done.output
     lost = done.cases["test_without_a_subject"]
     assert lost["verdict"] == "error"
     assert "SIGKILL" in lost["message"]
@@ -97,7 +97,7 @@ def test_worker_lost_with_a_subject_is_a_crash(small: SmallRun) -> None:
     """As where a subject ended it, which the guard does not let it do."""
     small.suite(KILLS_ITSELF_IN_A_SESSION, QUIET)
     done = small.run("-j", "2")
-    assert done.code == 1, done.said
+    assert done.code == 1, done.output
     lost = done.cases["test_hostile"]
     assert lost["verdict"] == "crash" and "SIGKILL while the subject ran" in lost["message"]
     assert done.footer["recorded"] == 7
@@ -127,7 +127,7 @@ def test_trouble_in_the_clean_up_is_no_second_record(small: SmallRun, way: str) 
     small.suite(TEARDOWN)
     if way == "command":
         done = small.run("-j", "1")
-        assert done.code == 1, done.said
+        assert done.code == 1, done.output
     else:
         command = [*small.command()[:1], "-m", "pytest", "-c", str(small.root / "pytest.ini"), "-p", "no:cacheprovider"]
         command += ["--rootdir", str(small.root), "-p", "harness.run.plugin", f"--loader={small.library}"]

@@ -68,7 +68,7 @@ def test_case_that_differs_between_repeats_is_flaky(small: SmallRun, turns: Turn
     """Beside one that always passes, and one that always fails."""
     small.suite(turns("ppfp"), turns("p"), turns("f"))
     done = small.run("-j", jobs, "--repeat", "4")
-    assert done.code == 1, done.said
+    assert done.code == 1, done.output
     flaky = done.cases["test_turns_ppfp[0]"]
     assert (flaky["status"], flaky["verdict"]) == ("flaky", "fail")
     assert runs(done, "test_turns_ppfp[0]") == ["pass", "pass", "fail", "pass"]
@@ -80,9 +80,9 @@ def test_case_that_differs_between_repeats_is_flaky(small: SmallRun, turns: Turn
     assert (done.footer["planned"], done.footer["recorded"], done.records[0]["repeat"]) == (3, 3, 4)
     for record in done.records:
         jsonschema.validate(record, SCHEMA)
-    assert "FLAKY fail" in done.said and "pass 3 times, fail 1 time" in done.said
-    assert done.said.splitlines()[-1].endswith("not as expected, 2 of 3 cases unexpected, 1 of these flaky.")
-    assert re.search(r"^group .* flaky\b", done.said, re.M), "a column of the table"
+    assert "FLAKY fail" in done.output and "pass 3 times, fail 1 time" in done.output
+    assert done.output.splitlines()[-1].endswith("not as expected, 2 of 3 cases unexpected, 1 of these flaky.")
+    assert re.search(r"^group .* flaky\b", done.output, re.M), "a column of the table"
     failures = {case.get("name"): case.find("failure") for case in ElementTree.parse(small.junit).iter("testcase")}
     shown = failures["test_turns_ppfp[0]"]
     assert shown is not None and shown.get("message") == "flaky: pass 3 times, fail 1 time"
@@ -102,9 +102,9 @@ def test_crash_is_worse_than_a_failure_and_that_than_a_pass(small: SmallRun, tur
 def test_single_run_has_neither_runs_nor_a_column_for_flaky_cases(small: SmallRun, turns: Turns) -> None:
     small.suite(turns("pf"))
     done = small.run()
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     assert runs(done, "test_turns_pf[0]") == []
-    assert "flaky" not in done.said
+    assert "flaky" not in done.output
     assert [r["record"] for r in done.records] == ["header", "case", "footer"]
 
 
@@ -119,7 +119,7 @@ def test_chance_that_the_expectation_file_lists_is_expected(
     expected = tmp_path / "expected.toml"
     expected.write_text(f'loader = "x"\n{ANY.format(verdict)}')
     done = small.run("--repeat", "2", "--expect", str(expected))
-    assert (done.cases["test_turns_pf[0]"]["status"], done.code) == (status, code), done.said
+    assert (done.cases["test_turns_pf[0]"]["status"], done.code) == (status, code), done.output
 
 
 def test_flaky_case_is_no_evidence_for_expectations(small: SmallRun, turns: Turns, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_flaky_case_is_no_evidence_for_expectations(small: SmallRun, turns: Turn
     expected = tmp_path / "expected.toml"
     expected.write_text('loader = "x"\n')
     done = small.run("--repeat", "2", "--expect", str(expected), "--update-expectations")
-    assert done.code == 1, done.said
+    assert done.code == 1, done.output
     assert "deviation" not in expected.read_text()
 
 
@@ -137,7 +137,7 @@ def test_flaky_case_is_no_evidence_for_expectations(small: SmallRun, turns: Turn
 def test_until_red_ends_when_a_case_is_red(small: SmallRun, turns: Turns) -> None:
     small.suite(turns("ppppf"), turns("p"))
     done = small.run("-j", "1", "--until-red")
-    assert done.code == 1, done.said
+    assert done.code == 1, done.output
     assert runs(done, "test_turns_ppppf[0]") == ["pass"] * 4 + ["fail"]
     assert len(runs(done, "test_turns_p[0]")) == 4, "no further run begins"
     assert done.records[0]["repeat"] is None
@@ -182,7 +182,7 @@ def test_run_that_stopped_is_gone_on_with(small: SmallRun, turns: Turns) -> None
 def test_until_red_with_a_number_ends_there(small: SmallRun, turns: Turns) -> None:
     small.suite(turns("p"))
     done = small.run("--until-red", "--repeat", "3")
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     assert runs(done, "test_turns_p[0]") == ["pass"] * 3
 
 
@@ -198,7 +198,7 @@ def test_random_order_is_repeated_by_its_seed(small: SmallRun) -> None:
     usual = order(small.run("-j", "1"))
     first = small.run("-j", "1", "--random-order")
     seed = first.records[0]["random_seed"]
-    assert f"  order        --random-order {seed}" in first.said.splitlines()[:6]
+    assert f"  order        --random-order {seed}" in first.output.splitlines()[:6]
     assert order(first) != usual and sorted(order(first)) == sorted(usual)
     again = small.run("-j", "1", "--random-order", str(seed))
     assert order(again) == order(first)
@@ -259,9 +259,9 @@ def test_shards_merge_to_what_one_run_says(small: SmallRun, turns: Turns, capsys
     assert sorted(read(part)[-1]["exit"] for part in parts) == [0, 0, 1]
     merged, junit = small.scratch / "merged.jsonl", small.scratch / "merged.xml"
     code = merge(small, *reversed(parts), options=("--json", str(merged), "--junit", str(junit)))
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert code == whole.code
-    assert said.splitlines()[-1] == whole.said.splitlines()[-1]
+    assert output.splitlines()[-1] == whole.output.splitlines()[-1]
     one, other = whole.records, read(merged)
     assert [r["record"] for r in other] == [r["record"] for r in one]
     for record in other:
@@ -339,8 +339,8 @@ def test_what_does_not_belong_together_is_not_merged(
 ) -> None:
     rewrite(halves[1], number, **values)
     assert merge(small, *halves, options=("--json", str(small.scratch / "merged.jsonl"))) == 2
-    said = capsys.readouterr()
-    assert says in said.err and said.out == ""
+    output = capsys.readouterr()
+    assert says in output.err and output.out == ""
     assert not (small.scratch / "merged.jsonl").exists()
 
 
@@ -351,9 +351,9 @@ def test_stale_expectations_of_shards_are_those_of_the_whole(
     for part in halves:
         rewrite(part, -1, stale=["deviation DISC-LNX-014 test_gone"], exit=1)
     assert merge(small, *halves) == 1
-    said = capsys.readouterr().out
-    assert "deviation DISC-LNX-014 test_gone: no case has it" in said
-    assert said.splitlines()[-1].endswith("not as expected, 1 stale expectation.")
+    output = capsys.readouterr().out
+    assert "deviation DISC-LNX-014 test_gone: no case has it" in output
+    assert output.splitlines()[-1].endswith("not as expected, 1 stale expectation.")
 
 
 # --- again ---
@@ -366,7 +366,7 @@ def test_rerun_runs_what_failed_and_finds_what_is_flaky(small: SmallRun, turns: 
     failed = small.records
     small.records = small.scratch / "again.jsonl"
     done = small.run("--rerun-failed", str(failed))
-    assert done.code == 1, done.said
+    assert done.code == 1, done.output
     assert {name: case["status"] for name, case in done.cases.items()} == {
         "test_turns_fp[0]": "flaky",
         "test_turns_f[0]": "unexpected",
@@ -384,9 +384,9 @@ def test_rerun_on_another_build_does_not_compare(small: SmallRun, turns: Turns) 
     failed = small.records
     small.records = small.scratch / "again.jsonl"
     done = small.run("--rerun-failed", str(failed))
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     assert done.cases["test_turns_fp[0]"]["status"] == "ok"
-    assert f"{failed} is of another build" in done.said
+    assert f"{failed} is of another build" in done.output
 
 
 def test_rerun_of_a_green_run_has_nothing_to_do(small: SmallRun) -> None:
@@ -394,7 +394,7 @@ def test_rerun_of_a_green_run_has_nothing_to_do(small: SmallRun) -> None:
     assert small.run().code == 0
     done = small.run("--rerun-failed", str(small.records))
     assert done.code == 4
-    assert "all its cases were as expected" in done.said
+    assert "all its cases were as expected" in done.output
 
 
 # --- options ---

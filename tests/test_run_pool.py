@@ -62,7 +62,7 @@ def test_lost_worker_costs_its_own_task(task: str, how: str, jobs: int) -> None:
     assert [answers[name] for name in "abc"] == ["a", "b", "c"]
     assert isinstance(answers[task], Lost)
     assert (answers[task].how, answers[task].note) == (how, f"note of {task}")
-    assert ("what it says" in answers[task].said) == (task == "raises")
+    assert ("what it says" in answers[task].last_output) == (task == "raises")
 
 
 def test_stopped_worker_goes_on() -> None:

@@ -151,6 +151,6 @@ def test_explained(loader, sandbox, request):
 def test_comparison_is_explained_where_pytest_asks_its_terminal(small: SmallRun) -> None:
     small.suite(EXPLAINED)
     done = small.run("-j", "1")
-    assert done.cases, done.said
+    assert done.cases, done.output
     message = done.cases["test_explained"]["message"]
     assert message.splitlines()[1] == "assert [1, 2] == [1, 3]"

@@ -44,10 +44,10 @@ def test_prefix_stands_directly_before_the_probe(sandbox: Sandbox, tmp_path: Pat
         pytest.skip(str(reason))
     with session as cl:
         assert cl.platform_names() == ["a"]
-    said = replayed(sandbox, tmp_path, session, "/usr/bin/env", "PREFIX=1", "/bin/sh", "-c", 'echo "[$*]"; "$@"', "-")
-    (line,) = [line for line in said.splitlines() if line.startswith("[")]
+    output = replayed(sandbox, tmp_path, session, "/usr/bin/env", "PREFIX=1", "/bin/sh", "-c", 'echo "[$*]"; "$@"', "-")
+    (line,) = [line for line in output.splitlines() if line.startswith("[")]
     assert line.startswith(f"[{build().probe} --loader ")
-    assert "call 2 clGetPlatformIDs" in said
+    assert "call 2 clGetPlatformIDs" in output
 
 
 def test_names_that_a_subject_chose_are_not_run(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -55,8 +55,8 @@ def test_names_that_a_subject_chose_are_not_run(sandbox: Sandbox, tmp_path: Path
         os.mkfifo(sandbox.root / name)
     with Loader(build().reference_loader).start(sandbox) as cl:
         assert cl.platform_names() == ["a"]
-    said = replayed(sandbox, tmp_path, cl, case="x\ntouch ran\r\n$(touch ran)")
-    assert "call 2 clGetPlatformIDs" in said
+    output = replayed(sandbox, tmp_path, cl, case="x\ntouch ran\r\n$(touch ran)")
+    assert "call 2 clGetPlatformIDs" in output
     assert not (tmp_path / "kept" / "ran").exists() and not Path("ran").exists()
 
 
@@ -68,5 +68,5 @@ def test_run_that_sweeps_leaves_the_files_of_a_replay(sandbox: Sandbox, tmp_path
         f"from harness.sandbox.folder import sweep; sweep(Path({str(sandbox.root.parent)!r}), {sandbox.root.name!r});"
         "sys.exit(subprocess.call(sys.argv[1:]))"
     )
-    said = replayed(sandbox, tmp_path, cl, sys.executable, "-c", sweep)
-    assert "call 2 clGetPlatformIDs" in said
+    output = replayed(sandbox, tmp_path, cl, sys.executable, "-c", sweep)
+    assert "call 2 clGetPlatformIDs" in output

@@ -148,8 +148,8 @@ def run(
             took = time.monotonic() - began
         finally:
             other.kill()
-    if "does not allow that" in done.said:
-        pytest.skip(f"{way}: {done.said}")
+    if "does not allow that" in done.output:
+        pytest.skip(f"{way}: {done.output}")
     verdicts = {name.partition("[")[2].rstrip("]"): case["verdict"] for name, case in done.cases.items()}
     messages = "\n".join(f"{name}: {case['message'][:400]}" for name, case in done.cases.items() if case["message"])
     wrong = {deed: verdicts[deed] for deed in deeds if verdicts[deed] not in EITHER.get(deed, {deeds[deed]})}

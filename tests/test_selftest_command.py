@@ -103,9 +103,9 @@ WEAKENED: dict[str, tuple[Callable[[str], str], int, str]] = {
 
 @pytest.mark.parametrize("change", WEAKENED)
 def test_a_weakened_check_fails(tmp_path: Path, change: str) -> None:
-    weakened, status, said = WEAKENED[change]
+    weakened, status, message = WEAKENED[change]
     done = selftest(tmp_path, weakened(HONEST), "--fault", "newline_kept")
-    assert (done.returncode, said in done.stdout + done.stderr) == (status, True), done.stdout + done.stderr
+    assert (done.returncode, message in done.stdout + done.stderr) == (status, True), done.stdout + done.stderr
 
 
 def test_no_check_of_the_suites_can_lose_its_assertions() -> None:
@@ -231,7 +231,7 @@ def test_a_sample_is_repeatable(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--fault", "nonsense"], "there is no such fault"),
         (["--fault", "fifo_blocks", "--sample", "3"], "give one of them"),
@@ -241,10 +241,10 @@ def test_a_sample_is_repeatable(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_wrong_usage_of_the_selftest_is_said(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["selftest", *arguments]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_suites_without_a_check(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_faults_of_one_place_and_of_a_place_inside_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (fault("gone", "free(nobody);"), "fault gone: its code does not occur in a.c; correct its code"),
         (fault("two", "free(one);"), "fault two: its code occurs 2 times in a.c; give more of it, or its function"),
@@ -79,10 +79,10 @@ def test_faults_of_one_place_and_of_a_place_inside_it() -> None:
     ],
     ids=lambda value: value.name if isinstance(value, Mutant) else "",
 )
-def test_code_that_is_not_there_once_is_refused(wrong: Mutant, said: str) -> None:
+def test_code_that_is_not_there_once_is_refused(wrong: Mutant, message: str) -> None:
     with pytest.raises(UsageError) as error:
         seeded(wrong)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_function_narrows_the_place() -> None:
@@ -98,7 +98,7 @@ ENTRY = 'name = "a"\nrequirement = "DISC-LNX-001"\nsentence = "fail."\nfile = "a
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (f"[[mutant]]\n{ENTRY}\n[[mutant]]\n{ENTRY}", "mutant a is listed twice"),
         (f"[[mutant]]\n{ENTRY}".replace("LNX-001", "LNX-999"), "mutant a names the unknown requirement DISC-LNX-999"),
@@ -109,12 +109,12 @@ ENTRY = 'name = "a"\nrequirement = "DISC-LNX-001"\nsentence = "fail."\nfile = "a
         (f'[[mutant]]\n{ENTRY}\n[no_mutant]\nDISC-LNX-001 = "Why."\n', "DISC-LNX-001 has a mutant, a"),
     ],
 )
-def test_a_wrong_entry_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_wrong_entry_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "list.toml"
     path.write_text(text)
     with pytest.raises(UsageError) as error:
         load(path)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert str(path) in str(error.value)
 
 

@@ -28,11 +28,11 @@ __all__ = ["hostile", "sandbox", "tell"]
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     ["rubbish", "ok", "ok 0x0", "ok zero", "error no symbol clGetPlatformIDs", "\x01\x80\udcff", ""],
 )
-def test_a_reply_that_the_subject_wrote(hostile: Loader, sandbox: Sandbox, tell: Tell, said: str) -> None:
-    tell(says=said)
+def test_a_reply_that_the_subject_wrote(hostile: Loader, sandbox: Sandbox, tell: Tell, message: str) -> None:
+    tell(says=message)
     with pytest.raises(ProtocolViolation) as caught, hostile.start(sandbox) as cl:
         cl.platform_names()
     assert verdict_of(caught.value)[0] == "crash"
@@ -57,15 +57,15 @@ def test_a_refusal_of_another_command_is_a_crash(reply: str) -> None:
 @pytest.mark.parametrize("why", ["Too many open files", "Cannot allocate memory"])
 def test_a_library_that_cannot_be_opened_again_for_want_of_resources_is_a_failure(why: str) -> None:
     """The subject used them up, or lowered its own limits."""
-    told = f"error open: /lib.so: cannot open shared object file: {why}"
-    assert verdict_of(refusal("open", told))[0] == "fail"
+    refused = f"error open: /lib.so: cannot open shared object file: {why}"
+    assert verdict_of(refusal("open", refused))[0] == "fail"
     control = "error open: /lib.so: cannot open shared object file: No such file or directory"
     assert verdict_of(refusal("open", control))[0] == "error"
 
 
-@pytest.mark.parametrize("said", ["x" * 4096, "ok\n" * 1000], ids=["one line", "lines"])
-def test_replies_without_end(hostile: Loader, sandbox: Sandbox, tell: Tell, said: str) -> None:
-    tell(says_without_end=said.replace("\n", "\r"))
+@pytest.mark.parametrize("message", ["x" * 4096, "ok\n" * 1000], ids=["one line", "lines"])
+def test_replies_without_end(hostile: Loader, sandbox: Sandbox, tell: Tell, message: str) -> None:
+    tell(says_without_end=message.replace("\n", "\r"))
     start = time.monotonic()
     with pytest.raises(ProtocolViolation), hostile.start(sandbox, time_limit=60) as cl:
         cl.platform_count()

@@ -305,7 +305,7 @@ def test_sandboxes_of_others_are_out_of_sight_in_any_folder(
     """All else is there: files, links, folders; what is new there ends with the subject."""
     monkeypatch.setattr(module, "_swept_root", lambda: tmp_path)
     (tmp_path / "folder").mkdir()
-    (tmp_path / "file").write_text("said")
+    (tmp_path / "file").write_text("output")
     (tmp_path / "link").symlink_to("file")
     with contextlib.closing(Sandbox(hostile.path)) as sandbox, contextlib.closing(Sandbox(hostile.path)) as other:
         if guard.words(sandbox.root) != guard.isolation():
@@ -314,7 +314,7 @@ def test_sandboxes_of_others_are_out_of_sight_in_any_folder(
         with hostile.start(sandbox) as cl:
             assert cl.platform_count() == 1
         seen = (sandbox.root / "seen").read_text().split()
-        assert seen == [sandbox.root.name, "file", "folder", "link", "said"]
+        assert seen == [sandbox.root.name, "file", "folder", "link", "output"]
         assert (tmp_path / "folder" / "new").exists() and not (tmp_path / "left").exists()
         assert other.log_path.exists()
 
@@ -328,11 +328,11 @@ def test_where_sandboxes_are_in_reach_is_said(monkeypatch: pytest.MonkeyPatch) -
         assert guard.words(own.path) == guard.isolation()
         as_nobody = functools.partial(subprocess.run, user=NOBODY, group=NOBODY, extra_groups=[])
         monkeypatch.setattr(subprocess, "run", as_nobody)
-        said = guard.words(own.path)
+        output = guard.words(own.path)
     finally:
         own.remove()
-    assert said == f"{guard.isolation()}, sandboxes of other cases in reach"
-    header = Header(machine={"isolation": said})
+    assert output == f"{guard.isolation()}, sandboxes of other cases in reach"
+    header = Header(machine={"isolation": output})
     assert any("in reach" in line for line in head(header, 80))
     assert not any("isolation" in line for line in head(Header(machine={"isolation": "plain"}), 80))
 

@@ -212,8 +212,8 @@ def test_commands_say_what_a_file_is(
 def test_commands_name_the_one_that_tests_a_library(capfd: pytest.CaptureFixture[str], asked: str, given: str) -> None:
     path = library_of(given)
     assert main([asked, str(path), "-j", "1"]) == 2
-    assert f"{path} is {KINDS[given].identity.words}" in (said := capfd.readouterr().err)
-    assert f"clharness {given} {path} tests it" in said
+    assert f"{path} is {KINDS[given].identity.words}" in (output := capfd.readouterr().err)
+    assert f"clharness {given} {path} tests it" in output
 
 
 @pytest.mark.skipif(build().vulkan is None, reason="built without Vulkan")

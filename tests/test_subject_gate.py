@@ -17,9 +17,9 @@ from harness.subject.icd import Icd
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    made = Sandbox()
-    yield made
-    made.close()
+    room = Sandbox()
+    yield room
+    room.close()
 
 
 def asked(sandbox: Sandbox, **settings: object) -> Icd:

@@ -24,12 +24,12 @@ pytestmark = pytest.mark.skipif(bool(build().sanitize), reason="the programs of 
 def library(folder: Path, compiler: str, *flags: str) -> Path:
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
-    source, made = folder / "library.c", folder / "library.so"
+    source, library = folder / "library.c", folder / "library.so"
     source.write_text(SOURCE)
-    done = subprocess.run([compiler, "-shared", "-fPIC", *flags, "-o", made, source], capture_output=True, text=True)
+    done = subprocess.run([compiler, "-shared", "-fPIC", *flags, "-o", library, source], capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"{compiler} {' '.join(flags)} does not work here")
-    return made
+    return library
 
 
 def runtime(path: Path) -> str:

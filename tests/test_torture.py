@@ -68,8 +68,8 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
 
 
 def test_calls_of_the_library_are_counted_by_what_it_called(subject: Subject) -> None:
-    said, report = subject.run()
-    assert said == []
+    output, report = subject.run()
+    assert output == []
     assert [line[2] for line in report if line[0] == "call"] == FUNCTIONS
     assert [line[1] for line in report[:-1]] == [str(n) for n in range(1, len(FUNCTIONS) + 1)]
     assert report[-1] == ["end"]
@@ -77,12 +77,12 @@ def test_calls_of_the_library_are_counted_by_what_it_called(subject: Subject) ->
 
 @pytest.mark.parametrize("number", range(1, len(FUNCTIONS) + 1), ids=lambda n: FUNCTIONS[n - 1])
 def test_one_call_fails_and_nothing_is_lost(subject: Subject, number: int) -> None:
-    said, report = subject.run(number)
+    output, report = subject.run(number)
     function = FUNCTIONS[number - 1]
-    assert [line.partition(":")[0] for line in said] == [function]
+    assert [line.partition(":")[0] for line in output] == [function]
     errors = {"open": "Too many", "fopen": "Too many", "opendir": "Too many", "dlopen": "no reason"}
     errors["pthread_create"] = "Resource temporarily"
-    assert said[0].partition(": ")[2].startswith(errors.get(function, "Cannot allocate memory"))
+    assert output[0].partition(": ")[2].startswith(errors.get(function, "Cannot allocate memory"))
     assert [line[:2] for line in report] == [["fail", str(number)], ["end"]]
 
 
@@ -102,23 +102,23 @@ def clharness(folder: Path, *options: str) -> tuple[int, str, list[dict[str, obj
 
 
 def test_each_call_of_a_loader_is_a_case_with_one_record(tmp_path: Path) -> None:
-    code, said, records = clharness(tmp_path, "--torture", "-k", "discovery and (dlopen or nothing)")
-    assert code == 0, said
+    code, output, records = clharness(tmp_path, "--torture", "-k", "discovery and (dlopen or nothing)")
+    assert code == 0, output
     names = [str(r["case"]).partition("[")[2] for r in records if r["record"] == "case"]
     assert "0-nothing]" in names and len(names) == len(set(names)) > 4
     assert all("-dlopen-" in name for name in names if name != "0-nothing]")
     assert records[-1]["planned"] == records[-1]["recorded"] == len(names)
-    assert "Calls for resources that failed, by place:" in said
+    assert "Calls for resources that failed, by place:" in output
     assert all("+0x" in name for name in names if name != "0-nothing]"), "the places have names"
 
 
 def test_cases_of_torture_are_collected_only_where_asked_for(tmp_path: Path) -> None:
-    code, said, _ = clharness(tmp_path, "-k", "test_discovery_goes_on_where_a_call_fails")
-    assert code == 4, said
-    code, said, _ = clharness(tmp_path, "--torture", "-k", "fifo")
-    assert code == 4, said
-    code, said, _ = clharness(tmp_path, "--torture", "--suite", "layers")
-    assert code == 2 and "torture is a suite of its own" in said
+    code, output, _ = clharness(tmp_path, "-k", "test_discovery_goes_on_where_a_call_fails")
+    assert code == 4, output
+    code, output, _ = clharness(tmp_path, "--torture", "-k", "fifo")
+    assert code == 4, output
+    code, output, _ = clharness(tmp_path, "--torture", "--suite", "layers")
+    assert code == 2 and "torture is a suite of its own" in output
 
 
 def test_verdicts_are_counted_for_each_place() -> None:

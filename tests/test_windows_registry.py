@@ -59,11 +59,11 @@ def test_registry_of_a_case_answers_as_documented(answers: dict[str, str], line:
 def test_values_are_enumerated_as_documented(answers: dict[str, str]) -> None:
     lines = answers["own"].replace("\r", "").splitlines()
     for number, (length, kind, size) in enumerate(OF_VALUES):
-        told = f"length {length} is 1 type {kind} size {size}"
-        assert f"value {number} rooms 70000 64: {SUCCESS} {told}" in lines
-        expected = f"{SUCCESS} {told}" if size <= 4 else f"{MORE_DATA}"
+        answer = f"length {length} is 1 type {kind} size {size}"
+        assert f"value {number} rooms 70000 64: {SUCCESS} {answer}" in lines
+        expected = f"{SUCCESS} {answer}" if size <= 4 else f"{MORE_DATA}"
         assert f"value {number} rooms 70000 4: {expected}" in lines
-        expected = f"{SUCCESS} {told}" if length < 5 else f"{MORE_DATA}"
+        expected = f"{SUCCESS} {answer}" if length < 5 else f"{MORE_DATA}"
         assert f"value {number} rooms 5 64: {expected}" in lines
     assert lines.count(f"end {len(OF_VALUES)}") == 4
 

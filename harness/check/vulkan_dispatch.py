@@ -45,7 +45,7 @@ class Calls:
     """Calls that were made, and of each the driver and the handle that it should have reached."""
 
     surface: Value | None = None  # for the functions that need one, which are left out without
-    made: dict[str, list[tuple[str, int | None, str]]] = field(default_factory=lambda: defaultdict(list))
+    by_function: dict[str, list[tuple[str, int | None, str]]] = field(default_factory=lambda: defaultdict(list))
     chain: Any = None  # the structures that follow those of all calls
 
     def make(
@@ -56,13 +56,13 @@ class Calls:
         arguments = _arguments(vk, function, handle, self.surface, self.chain)
         if arguments is not None:
             way = address if isinstance(address, str) else "its address"
-            self.made[function.name].append((owner, own, way))
+            self.by_function[function.name].append((owner, own, way))
             vk.call_at(address, function.name, *arguments)
 
     def problems(self, log: CallLog) -> list[str]:
         """What is wrong with what the drivers saw and with the results, in sentences."""
         result: list[str] = []
-        for name, expected in self.made.items():
+        for name, expected in self.by_function.items():
             for part, (owner, own, way) in zip(log.during(name), expected, strict=True):
                 result += [f"{name} ({way}): {problem}" for problem in _problems(part, name, owner, own)]
         return result

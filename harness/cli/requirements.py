@@ -97,7 +97,7 @@ class Proofs:
         layers = {identifier for fault in _of_mocks() for identifier in fault.requirements}
         return dict.fromkeys((*named, *layers, *self.faults.reasons), True)
 
-    def said(self, identifier: str) -> str:
+    def faults_of(self, identifier: str) -> str:
         """The faults of a requirement, or the reason for none, or nothing."""
         names = [fault.name for fault in self.faults.of(identifier)]
         names += [fault.name for fault in _of_mocks() if identifier in fault.requirements]
@@ -228,7 +228,7 @@ def _matrix(checks: list[Check], proofs: Proofs) -> list[list[str]]:
         own = [_named(check, proofs) for check in checked.get(requirement.id, [])]
         why = requirement.no_check or (f"later: {requirement.later}" if requirement.later else "open")
         shown = ", ".join(dict.fromkeys(own)) or f"none: {why.removeprefix('none: ')}"
-        rows.append([requirement.id, requirement.strength, shown, proofs.said(requirement.id)])
+        rows.append([requirement.id, requirement.strength, shown, proofs.faults_of(requirement.id)])
     return rows
 
 
@@ -253,7 +253,7 @@ def _proof_lines(checks: list[Check], proofs: Proofs) -> list[str]:
         if own := checked.get(requirement.id):
             lines.append(f"{requirement.id}  {requirement.strength}")
             lines += [f"  check   {text}" for text in dict.fromkeys(_named(check, proofs) for check in own)]
-            lines.append(f"  faults  {proofs.said(requirement.id) or '-'}")
+            lines.append(f"  faults  {proofs.faults_of(requirement.id) or '-'}")
     return lines
 
 

@@ -77,8 +77,8 @@ def _survivor(fate: Fate, width: int) -> list[str]:
     head = f"{place(mutant.file)}:{mutant.line} {mutant.function}(): {mutant.operator}"
     survived = fate.state == SURVIVED
     checks = [check.rpartition("::")[2] for check in nearest(fate)] if survived else []
-    told = reached(fate) + "; nearest:" * bool(checks) if survived else shown(fate.message)
-    details = [f"{shown(mutant.before)} → {shown(mutant.after)}", told]
+    detail = reached(fate) + "; nearest:" * bool(checks) if survived else shown(fate.message)
+    details = [f"{shown(mutant.before)} → {shown(mutant.after)}", detail]
     rows = [("  ", head), *(("    ", text) for text in details), *(("      ", check) for check in checks)]
     return [line for indent, text in rows for line in _folded(text, width, indent)]
 

@@ -43,7 +43,7 @@ class Attempts:
         self.each_ends_a_command = each_ends_a_command
         self.session: IcdSession | None = None
         self.objects: IcdObjects | None = None
-        self.made = 0
+        self.calls = 0
         self.passed = 0
         self.failures: list[tuple[str, BaseException]] = []
         self.unsupported: Unsupported | None = None
@@ -68,7 +68,7 @@ class Attempts:
         """Makes one attempt; what is wrong with it is said when all are made."""
         if self.until_hung and any(isinstance(error, Hung) for _, error in self.failures):
             return
-        self.made += 1
+        self.calls += 1
         alone = self.session is None
         failure = self._attempt(label, body)
         if failure is not None and not alone and not isinstance(failure, Hung):
@@ -112,7 +112,7 @@ class Attempts:
                 raise self.unsupported
             return
         message = "\n".join(f"{label}: {_first_lines(error)}" for label, error in self.failures)
-        message = f"{len(self.failures)} of {self.made} calls\n{message}"
+        message = f"{len(self.failures)} of {self.calls} calls\n{message}"
         worst = next((e for _, e in self.failures if isinstance(e, SubjectFailure)), None)
         if isinstance(worst, Hung):
             raise with_parts(Hung(message, worst.stacks), self.failures)

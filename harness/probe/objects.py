@@ -45,7 +45,7 @@ class Objects:
     def __contains__(self, handle: str) -> bool:
         return handle in _MADE or handle in ("cl_platform_id", "cl_device_id", "cl_context")
 
-    def made(self) -> dict[str, Value]:
+    def by_type(self) -> dict[str, Value]:
         """What has been made so far, by its C type."""
         return dict(self._made)
 

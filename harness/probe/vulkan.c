@@ -135,8 +135,8 @@ static bool make_commands(void)
                                           .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
                                           .queueFamilyIndex = OWN_FAMILY};
     vkGetDeviceQueue(vulkan.device, OWN_FAMILY, 0, &vulkan.queue);
-    bool made = vulkan.queue && vkCreateCommandPool(vulkan.device, &info, NULL, &vulkan.pool) == VK_SUCCESS;
-    vulkan.commands = made ? vulkan_new_commands() : VK_NULL_HANDLE;
+    bool has_pool = vulkan.queue && vkCreateCommandPool(vulkan.device, &info, NULL, &vulkan.pool) == VK_SUCCESS;
+    vulkan.commands = has_pool ? vulkan_new_commands() : VK_NULL_HANDLE;
     return vulkan.commands;
 }
 

@@ -26,13 +26,13 @@
 DEVICE_FUNCTIONS(DECLARE)
 #undef DECLARE
 
-static struct made {
+static struct shared {
     VkDevice of; /* the device at that time */
     VkSemaphore semaphore;
     VkExternalSemaphoreHandleTypeFlagBits handle_type;
     VkEvent gate; /* what the signal that was submitted last waits for */
     VkFence fence;
-} made;
+} shared;
 
 static bool find_functions(void)
 {
@@ -52,22 +52,22 @@ static const char *make_semaphore(VkExternalSemaphoreHandleTypeFlagBits handle_t
     const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &exported};
     const VkEventCreateInfo event = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    made = (struct made){.of = vulkan_device(), .handle_type = handle_type};
-    if (!made.of) {
+    shared = (struct shared){.of = vulkan_device(), .handle_type = handle_type};
+    if (!shared.of) {
         return "no device was opened yet";
     }
     if (!find_functions()) {
         return "this device of Vulkan exports no semaphores as descriptors";
     }
-    bool complete = vkCreateEvent(made.of, &event, NULL, &made.gate) == VK_SUCCESS &&
-                    vkCreateFence(made.of, &fence, NULL, &made.fence) == VK_SUCCESS &&
-                    vkCreateSemaphore(made.of, &info, NULL, &made.semaphore) == VK_SUCCESS;
+    bool complete = vkCreateEvent(shared.of, &event, NULL, &shared.gate) == VK_SUCCESS &&
+                    vkCreateFence(shared.of, &fence, NULL, &shared.fence) == VK_SUCCESS &&
+                    vkCreateSemaphore(shared.of, &info, NULL, &shared.semaphore) == VK_SUCCESS;
     return complete ? NULL : "Vulkan makes no semaphore that can be exported so";
 }
 
 static const char *missing(void)
 {
-    return made.semaphore && made.of == vulkan_device() ? NULL : "no semaphore was made yet";
+    return shared.semaphore && shared.of == vulkan_device() ? NULL : "no semaphore was made yet";
 }
 
 /* Commands that wait for the gate. */
@@ -79,8 +79,8 @@ static VkCommandBuffer gated_commands(void)
     if (!commands || vkBeginCommandBuffer(commands, &info) != VK_SUCCESS) {
         return VK_NULL_HANDLE;
     }
-    vkCmdWaitEvents(commands, 1, &made.gate, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, NULL, 0,
-                    NULL, 0, NULL);
+    vkCmdWaitEvents(commands, 1, &shared.gate, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, NULL,
+                    0, NULL, 0, NULL);
     return vkEndCommandBuffer(commands) == VK_SUCCESS ? commands : VK_NULL_HANDLE;
 }
 
@@ -91,7 +91,7 @@ static const char *submit_signal(void)
                                .commandBufferCount = 1,
                                .pCommandBuffers = &commands,
                                .signalSemaphoreCount = 1,
-                               .pSignalSemaphores = &made.semaphore};
+                               .pSignalSemaphores = &shared.semaphore};
     bool submitted = commands && vkQueueSubmit(vulkan_queue(), 1, &info, VK_NULL_HANDLE) == VK_SUCCESS;
     return submitted ? NULL : "Vulkan did not take the signal";
 }
@@ -102,20 +102,20 @@ static const char *wait(void)
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                .waitSemaphoreCount = 1,
-                               .pWaitSemaphores = &made.semaphore,
+                               .pWaitSemaphores = &shared.semaphore,
                                .pWaitDstStageMask = &stage};
-    bool waited = vkQueueSubmit(vulkan_queue(), 1, &info, made.fence) == VK_SUCCESS &&
-                  vkWaitForFences(made.of, 1, &made.fence, VK_TRUE, UINT64_MAX) == VK_SUCCESS;
+    bool waited = vkQueueSubmit(vulkan_queue(), 1, &info, shared.fence) == VK_SUCCESS &&
+                  vkWaitForFences(shared.of, 1, &shared.fence, VK_TRUE, UINT64_MAX) == VK_SUCCESS;
     return waited ? NULL : "Vulkan did not wait for the semaphore";
 }
 
 static int export_semaphore(void)
 {
     const VkSemaphoreGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
-                                          .semaphore = made.semaphore,
-                                          .handleType = made.handle_type};
+                                          .semaphore = shared.semaphore,
+                                          .handleType = shared.handle_type};
     int fd = -1;
-    return vkGetSemaphoreFdKHR(made.of, &info, &fd) == VK_SUCCESS ? fd : -1;
+    return vkGetSemaphoreFdKHR(shared.of, &info, &fd) == VK_SUCCESS ? fd : -1;
 }
 
 /* --- the rows; a[0] is the result's number, a[1] the word that names the row --- */
@@ -141,7 +141,7 @@ static void run_signal(const struct argument *a, const struct reply *reply)
 static void run_release(const struct argument *a, const struct reply *reply)
 {
     const char *problem = missing();
-    bool released = !problem && vkSetEvent(made.of, made.gate) == VK_SUCCESS;
+    bool released = !problem && vkSetEvent(shared.of, shared.gate) == VK_SUCCESS;
     vulkan_finish(a, problem || released ? problem : "Vulkan did not set the event", 0, reply);
 }
 

@@ -48,7 +48,7 @@ def result_of(
 ) -> CaseResult:
     """The judged record. `subject` is pytest's option that names it."""
     verdict, why = verdict_of(lost, out_of_memory)
-    message = "\n".join(part for part in (case.sentence, why, lost.said) if part)
+    message = "\n".join(part for part in (case.sentence, why, lost.last_output) if part)
     log: tuple[str, ...] = ()
     if lost.note:
         with contextlib.suppress(OSError, ValueError):

@@ -45,7 +45,7 @@ class Lost:
     timed_out: bool = False  # it was ended by the pool
     left: tuple[str, ...] = ()  # names of the processes that it had
     note: Any = None  # the last one of the task
-    said: str = ""  # the end of its output
+    last_output: str = ""  # the end of its output
 
     @property
     def how(self) -> str:
@@ -110,7 +110,7 @@ class _Worker(Generic[Task]):
     def has_ended(self, wait: float = 0.0) -> bool:
         return bool(select.select([self.descriptor], [], [], wait)[0])
 
-    def said(self) -> str:
+    def last_output(self) -> str:
         with contextlib.suppress(OSError):
             size = os.fstat(self.output).st_size
             return os.pread(self.output, SAID, max(0, size - SAID)).decode(errors="backslashreplace").strip()
@@ -235,7 +235,7 @@ class Pool(Generic[Task, Answer]):
     def _replace(self, worker: _Worker[Task], timed_out: bool = False) -> Lost:
         seconds = time.monotonic() - worker.since
         status, left = self._end(worker)
-        message = worker.said()
+        message = worker.last_output()
         os.close(worker.output)
         self._workers.append(self._start())
         return Lost(status, seconds, timed_out, tuple(left), worker.note, message)

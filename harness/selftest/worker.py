@@ -169,7 +169,8 @@ class Workers:
         def take(task: Task, answer: list[Result] | Lost) -> None:
             if isinstance(answer, Lost):
                 first = self._runner.items[task.cases[0]].nodeid
-                raise HarnessError(f"a worker {answer.how}; it began with {first} against {task.fault}\n{answer.said}")
+                how = f"a worker {answer.how}; it began with {first} against {task.fault}"
+                raise HarnessError(f"{how}\n{answer.last_output}")
             done(task, answer)
 
         self._pool.run(tasks, take)

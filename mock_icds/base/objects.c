@@ -37,7 +37,7 @@ static struct shared_part *cell(int index)
 }
 
 /* Threads make objects, and look others up, at once. */
-static int made(void)
+static int objects_so_far(void)
 {
     return __atomic_load_n(&object_count, __ATOMIC_RELAXED);
 }
@@ -60,7 +60,7 @@ static struct object *make(enum handle_kind kind, struct object *parent, int pla
 {
     void *const *table = tables_of(platform, kind);
     if (fault(FAULT_threads_make_one_object, ANY_PLATFORM)) {
-        int before = made();
+        int before = objects_so_far();
         lock_pause();
         __atomic_store_n(&object_count, before, __ATOMIC_RELAXED);
     }
@@ -111,7 +111,7 @@ struct object *object_find(uint64_t handle)
     uint64_t start = (uint64_t)(uintptr_t)(config.exact_objects ? (void *)cell(0) : (void *)objects);
     uint64_t stride = config.exact_objects ? 2 * arena_page_size() : sizeof *objects;
     uint64_t index = (handle - start) / stride;
-    bool ours = handle >= start && (handle - start) % stride == 0 && index < (uint64_t)made();
+    bool ours = handle >= start && (handle - start) % stride == 0 && index < (uint64_t)objects_so_far();
     return ours ? &objects[index] : NULL;
 }
 
@@ -138,7 +138,7 @@ struct object *object_context(struct object *object)
 /* Whether an object that the application holds is this one, or was made from it. */
 static bool is_held(const struct object *object)
 {
-    for (int i = 0; i < made(); i++) {
+    for (int i = 0; i < objects_so_far(); i++) {
         for (const struct object *at = references_of(&objects[i]) > 0 ? &objects[i] : NULL; at; at = at->parent) {
             if (at == object) {
                 return true;
@@ -177,7 +177,7 @@ bool object_count_reference(struct object *object, int by)
 
 void object_set_dispatch_data(int platform, void *data)
 {
-    for (int i = 0; i < made(); i++) {
+    for (int i = 0; i < objects_so_far(); i++) {
         bool spared = objects[i].kind == HANDLE_cl_device_id && fault(FAULT_icd2_devices_without_data, platform);
         if ((objects[i].platform == platform || fault(FAULT_icd2_data_of_all_platforms, ANY_PLATFORM)) && !spared) {
             set_dispatch_data(&objects[i], data);
@@ -187,7 +187,7 @@ void object_set_dispatch_data(int platform, void *data)
 
 void object_release_children(const struct object *parent)
 {
-    for (int i = 0; parent && references_of(parent) == 1 && i < made(); i++) {
+    for (int i = 0; parent && references_of(parent) == 1 && i < objects_so_far(); i++) {
         if (objects[i].parent == parent) {
             __atomic_store_n(&objects[i].references, 0, __ATOMIC_RELAXED);
         }

@@ -107,15 +107,15 @@ static void follow_others(enum function function)
 
 void load_faults_follow(enum function function, const uint64_t *arguments, uint64_t *result)
 {
-    static _Atomic bool made;
+    static _Atomic bool is_done;
     (void)arguments;
     follow_others(function);
     if (function != FUNCTION_clCreateContext || !*result) {
         return;
     }
     leave_something();
-    if (!made) {
-        made = true;
+    if (!is_done) {
+        is_done = true;
         first_context();
         process_faults_at_context();
     }

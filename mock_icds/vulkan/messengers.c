@@ -5,12 +5,12 @@
 
 static uint64_t create_messenger(const uint64_t *a)
 {
-    static _Atomic int made;
+    static _Atomic int count;
     if (fails(FAULT_create_messenger_fails)) {
         return failure(FAULT_create_messenger_fails);
     }
     struct object *instance = object_of(a[0], KIND_instance);
-    *(uint64_t *)pointer(a[3]) = (uint64_t)(uintptr_t)object_make(KIND_messenger, instance, made++, FAULT_COUNT);
+    *(uint64_t *)pointer(a[3]) = (uint64_t)(uintptr_t)object_make(KIND_messenger, instance, count++, FAULT_COUNT);
     return VK_SUCCESS;
 }
 

@@ -76,13 +76,13 @@ static void log_window(const VkBaseInStructure *info)
 
 static uint64_t create_surface(const uint64_t *a)
 {
-    static _Atomic int made;
+    static _Atomic int count;
     log_window(pointer(a[1]));
     if (fails(FAULT_create_surface_fails)) {
         return failure(FAULT_create_surface_fails);
     }
     struct object *instance = object_of(a[0], KIND_instance);
-    *(uint64_t *)pointer(a[3]) = (uint64_t)(uintptr_t)object_make(KIND_surface, instance, made++, FAULT_COUNT);
+    *(uint64_t *)pointer(a[3]) = (uint64_t)(uintptr_t)object_make(KIND_surface, instance, count++, FAULT_COUNT);
     return VK_SUCCESS;
 }
 

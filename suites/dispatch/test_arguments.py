@@ -58,7 +58,7 @@ def routed(*requirements: str) -> list[Any]:
     return result
 
 
-def made(sandbox: Sandbox, calls: Sequence[PatternedCall]) -> Iterator[tuple[PatternedCall, CallLog]]:
+def make_calls(sandbox: Sandbox, calls: Sequence[PatternedCall]) -> Iterator[tuple[PatternedCall, CallLog]]:
     """Makes the calls; gives each with its part of the call log."""
     for call in calls:
         call.make()
@@ -81,7 +81,7 @@ def calls_of_two_vendors(
         for platform in cl.GetPlatformIDs():
             address = address_of(cl, function)
             calls += variants(cl, function, Objects(cl, platform), address, silent)
-        yield from made(sandbox, calls)
+        yield from make_calls(sandbox, calls)
 
 
 @pytest.mark.parametrize("vendors", ["ab", "abc"])
@@ -98,7 +98,7 @@ def test_call_reaches_its_owner(loader: Loader, sandbox: Sandbox, function: Func
         for owner, next_one in zip(all_objects, all_objects[1:] + all_objects[:1], strict=True):
             calls += [PatternedCall(cl, function, owner, address=address)]
             calls += [PatternedCall(cl, function, owner, address=address, strangers=next_one)]
-        for call, log in made(sandbox, calls + calls[::-1]):
+        for call, log in make_calls(sandbox, calls + calls[::-1]):
             assert not call.routing_problems(log)
 
 

@@ -65,17 +65,17 @@ static unsigned char *ask_with_room(const struct request *request, size_t needed
 {
     enum function function = request->query->function;
     unsigned char *value = guarded(size);
-    size_t *said = take_chance(8) ? NULL : guarded(sizeof *said);
+    size_t *size_ret = take_chance(8) ? NULL : guarded(sizeof *size_ret);
     if (may_fill(request)) {
         memset(value, fill, size);
     }
-    cl_int code = ask(request, size, value, said);
+    cl_int code = ask(request, size, value, size_ret);
     if (size < needed && code == CL_SUCCESS) {
         wrong(function, key_of(request, "too-little-room"),
               "it answered CL_SUCCESS to less room than it had asked for");
     } else if (size >= needed && code != CL_SUCCESS) {
         wrong(function, key_of(request, "room-refused"), "it refused the room that it had asked for");
-    } else if (code == CL_SUCCESS && said && *said != needed) {
+    } else if (code == CL_SUCCESS && size_ret && *size_ret != needed) {
         wrong(function, key_of(request, "another-size"), "it said one size without room, and another with it");
     }
     for (size_t i = needed; code == CL_SUCCESS && may_fill(request) && i < size; i++) {

@@ -60,7 +60,7 @@ def count_of(session: IcdSession, kind: str, handle: Value) -> int:
 def release_all_but(session: IcdSession, objects: IcdObjects, child: Value) -> None:
     """Releases what was made on the way to an object; its context comes last."""
     for kind in ("cl_event", "cl_kernel", "cl_program", "cl_mem", "cl_sampler", "cl_command_queue", "cl_context"):
-        own = objects.made().get(kind, child)
+        own = objects.by_type().get(kind, child)
         if own != child:
             assert change(session, "Release", kind, own) == CL.SUCCESS, kind
 

@@ -64,8 +64,8 @@ def test_kernel_of_each_function_says_what_it_is(icd: Icd, sandbox: Sandbox, mak
             assert actual == owner, f"CL_KERNEL_{query} is not that of which the kernel was made"
 
     def check_attributes(objects: IcdObjects) -> None:
-        made = [kernel_of(objects, how)[1] for how in (maker, "clCreateKernel")]
-        actual, plain = (Info(objects).text(KERNEL, kernel, "CL_KERNEL_ATTRIBUTES") for kernel in made)
+        kernels = [kernel_of(objects, how)[1] for how in (maker, "clCreateKernel")]
+        actual, plain = (Info(objects).text(KERNEL, kernel, "CL_KERNEL_ATTRIBUTES") for kernel in kernels)
         assert actual == plain, f"CL_KERNEL_ATTRIBUTES is {actual!r}, that of clCreateKernel's kernel {plain!r}"
 
     def check_groups(objects: IcdObjects) -> None:
@@ -168,12 +168,12 @@ def expect_numbers(info: Info, program: Value, rows: Sequence[tuple[str, int]]) 
 def test_program_of_each_function_says_what_it_is(icd: Icd, sandbox: Sandbox, maker: str) -> None:
     """A program of a binary, and one that was linked, has its context, its device, its kernels and its build."""
 
-    def made(objects: IcdObjects) -> Value:
+    def create(objects: IcdObjects) -> Value:
         objects.require_function(maker, objects.version())
         return PROGRAMS[maker](objects)
 
     def check(objects: IcdObjects) -> None:
-        info, program = Info(objects), made(objects)
+        info, program = Info(objects), create(objects)
         owner = info.number(PROGRAM, program, "CL_PROGRAM_CONTEXT")
         assert owner == objects.context, "CL_PROGRAM_CONTEXT is not the context that it was made in"
         expect_numbers(info, program, (("NUM_DEVICES", 1), ("REFERENCE_COUNT", 1)))
@@ -183,17 +183,17 @@ def test_program_of_each_function_says_what_it_is(icd: Icd, sandbox: Sandbox, ma
         assert size, "CL_PROGRAM_BINARY_SIZES is 0 of a program that is built"
 
     def check_kernels(objects: IcdObjects) -> None:
-        info, program = Info(objects), made(objects)
+        info, program = Info(objects), create(objects)
         expect_numbers(info, program, (("NUM_KERNELS", 2),))
         names = info.text(PROGRAM, program, "CL_PROGRAM_KERNEL_NAMES").split(";")
         assert sorted(names) == ["args", "name"], f"CL_PROGRAM_KERNEL_NAMES is {';'.join(names)!r}"
 
     def check_language(objects: IcdObjects) -> None:
-        language = Info(objects).answer(PROGRAM, made(objects), "CL_PROGRAM_IL")
+        language = Info(objects).answer(PROGRAM, create(objects), "CL_PROGRAM_IL")
         assert not language, f"CL_PROGRAM_IL has {len(language)} bytes of a program without intermediate language"
 
     def check_build(objects: IcdObjects) -> None:
-        info, program = Info(objects), made(objects)
+        info, program = Info(objects), create(objects)
         status = info.number(BUILD, program, objects.device, "CL_PROGRAM_BUILD_STATUS")
         assert status == CL.BUILD_SUCCESS, f"CL_PROGRAM_BUILD_STATUS is {status}, expected CL_BUILD_SUCCESS"
         kind = info.number(BUILD, program, objects.device, "CL_PROGRAM_BINARY_TYPE")

@@ -141,13 +141,13 @@ def test_memory_object_of_each_function_says_how_it_was_made(icd: Icd, sandbox: 
 def test_image_of_each_function_says_how_it_was_made(icd: Icd, sandbox: Sandbox, maker: str) -> None:
     """Format, sizes and number of levels of an image are those it was made with."""
 
-    def made(objects: IcdObjects) -> Value:
+    def create(objects: IcdObjects) -> Value:
         function, make = MEMORY_OBJECTS[maker]
         objects.require_function(function, objects.version())
         return make(objects, function)[0]
 
     def check(objects: IcdObjects) -> None:
-        info, image = Info(objects), made(objects)
+        info, image = Info(objects), create(objects)
         depth = DEPTH if "3D" in maker else 0
         sizes = {"IMAGE_WIDTH": WIDTH, "IMAGE_HEIGHT": HEIGHT, "IMAGE_DEPTH": depth}
         expect(info, IMAGE, image, {**sizes, "IMAGE_ELEMENT_SIZE": PLAIN_FORMAT.size})
@@ -156,7 +156,7 @@ def test_image_of_each_function_says_how_it_was_made(icd: Icd, sandbox: Sandbox,
 
     def check_newer(objects: IcdObjects) -> None:
         newer = ("IMAGE_ARRAY_SIZE", "IMAGE_NUM_MIP_LEVELS", "IMAGE_NUM_SAMPLES")
-        expect(Info(objects), IMAGE, made(objects), dict.fromkeys(newer, 0))
+        expect(Info(objects), IMAGE, create(objects), dict.fromkeys(newer, 0))
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("queries of images", check)
@@ -168,20 +168,22 @@ def test_pipe_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
     """A pipe has the size and the number of packets that it was made with, and is a memory object of its own type."""
     flags = flags_of("CL_MEM_READ_WRITE|CL_MEM_HOST_NO_ACCESS")
 
-    def made(objects: IcdObjects) -> Value:
+    def create(objects: IcdObjects) -> Value:
         objects.require_function("clCreatePipe", objects.version())
         objects.named("pipe")  # makes the attempt `unsupported` on a device without pipes
         return objects.made_by("clCreatePipe", objects.context, flags, PACKET, PACKETS, None)
 
     def check(objects: IcdObjects) -> None:
-        expect(Info(objects), "clGetPipeInfo", made(objects), {"PIPE_PACKET_SIZE": PACKET, "PIPE_MAX_PACKETS": PACKETS})
+        expect(
+            Info(objects), "clGetPipeInfo", create(objects), {"PIPE_PACKET_SIZE": PACKET, "PIPE_MAX_PACKETS": PACKETS}
+        )
 
     def check_memory(objects: IcdObjects) -> None:
         answers = common(objects, MEM_TYPE=CL.MEM_OBJECT_PIPE, MEM_FLAGS=flags)
-        expect(Info(objects), MEMORY, made(objects), answers)
+        expect(Info(objects), MEMORY, create(objects), answers)
 
     def check_properties(objects: IcdObjects) -> None:
-        listed = Info(objects).words("clGetPipeInfo", made(objects), "CL_PIPE_PROPERTIES")
+        listed = Info(objects).words("clGetPipeInfo", create(objects), "CL_PIPE_PROPERTIES")
         assert listed == [], f"CL_PIPE_PROPERTIES are {listed}, and it was made without any"
 
     with icd.attempts(sandbox) as attempts:

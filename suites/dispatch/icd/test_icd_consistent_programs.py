@@ -223,18 +223,18 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
 def test_kernel_names_its_parameters(icd: Icd, sandbox: Sandbox) -> None:
     """A kernel has its name, as many parameters as it was declared with, and their names, types and qualifiers."""
 
-    def made(objects: IcdObjects, name: str = "declared") -> tuple[Info, Value]:
+    def create(objects: IcdObjects, name: str = "declared") -> tuple[Info, Value]:
         program = built(objects, DECLARED, ARGUMENT_INFORMATION)
         return Info(objects), objects.made_by("clCreateKernel", program, name)
 
     def check_kernel(objects: IcdObjects) -> None:
-        info, kernel = made(objects)
+        info, kernel = create(objects)
         assert info.text("clGetKernelInfo", kernel, "CL_KERNEL_FUNCTION_NAME") == "declared"
         assert info.number("clGetKernelInfo", kernel, "CL_KERNEL_NUM_ARGS") == len(PARAMETERS)
         assert info.number("clGetKernelInfo", kernel, "CL_KERNEL_REFERENCE_COUNT") == 1
 
     def check(objects: IcdObjects, kernel_name: str, index: int) -> None:
-        info, kernel = made(objects, kernel_name)
+        info, kernel = create(objects, kernel_name)
         name, type_, address, qualifiers = {"declared": PARAMETERS, "qualified": QUALIFIED}[kernel_name][index]
         function = "clGetKernelArgInfo"
         actual = info.text(function, kernel, index, "CL_KERNEL_ARG_NAME")

@@ -366,13 +366,13 @@ def test_mapping_of_the_hosts_own_memory_lies_in_it(icd: Icd, sandbox: Sandbox) 
 def test_sub_buffer_is_a_part_of_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
     """What is written, copied, filled, mapped and read of a sub-buffer is its part of the buffer, from its origin."""
 
-    def made(objects: IcdObjects) -> tuple[Memory, int, bytes]:
+    def create(objects: IcdObjects) -> tuple[Memory, int, bytes]:
         memory = Memory(objects)
         align = memory.alignment()
         return memory, align, numbered(4 * align + 32, 4)
 
     def check(objects: IcdObjects, how: str) -> None:
-        memory, align, content = made(objects)
+        memory, align, content = create(objects)
         mem = memory.buffer(content)
         part = memory.part(mem, align, align + 16)
         new, at = numbered(8, 5), 4
@@ -401,7 +401,7 @@ def test_sub_buffer_is_a_part_of_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
         expect_same(memory.content(mem, len(content)), expected, "the buffer")
 
     def check_copy_from(objects: IcdObjects) -> None:
-        memory, align, content = made(objects)
+        memory, align, content = create(objects)
         mem = memory.buffer(content)
         part, target = memory.part(mem, 2 * align, align), memory.buffer(BEFORE)
         memory.succeed("clEnqueueCopyBuffer", memory.queue, part, target, 3, 7, 4, 0, None, None)

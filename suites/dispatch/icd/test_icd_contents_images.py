@@ -54,7 +54,7 @@ def bytes_of(region: tuple[int, int, int], image_format: Format) -> tuple[int, i
     return region[0] * image_format.size, region[1], region[2]
 
 
-def made(images: Images, kind: str, image_format: Format, content: bytes) -> Value:
+def image_with(images: Images, kind: str, image_format: Format, content: bytes) -> Value:
     image = images.image(kind, image_format)
     images.write(image, NO_ORIGIN, SHAPES[kind], content)
     return image
@@ -69,7 +69,7 @@ def test_part_of_an_image_is_written_and_read(icd: Icd, sandbox: Sandbox, kind: 
         images = Images(objects)
         images.require(kind, PLAIN_FORMAT)
         before, new = whole(kind, PLAIN_FORMAT, 1), whole(kind, PLAIN_FORMAT, 2)
-        image = made(images, kind, PLAIN_FORMAT, before)
+        image = image_with(images, kind, PLAIN_FORMAT, before)
         origin, region = PARTS[kind]
         own = layout_of(kind, 4, origin)
         narrow = bytes_of(region, PLAIN_FORMAT)
@@ -99,7 +99,7 @@ def test_slices_of_an_image_lie_apart_as_pitches_say(icd: Icd, sandbox: Sandbox,
         images, session = Images(objects), objects.session
         images.require(kind, PLAIN_FORMAT)
         before, host = whole(kind, PLAIN_FORMAT, 1), harmless(512, 3)
-        image = made(images, kind, PLAIN_FORMAT, before)
+        image = image_with(images, kind, PLAIN_FORMAT, before)
         origin, region = PARTS[kind]
         narrow, own, far = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin), Layout(NO_ORIGIN, *apart)
         words = session.words(list(origin)), session.words(list(region))
@@ -201,7 +201,13 @@ def test_part_of_an_image_is_copied(icd: Icd, sandbox: Sandbox, kind: str) -> No
         images = Images(objects)
         images.require(kind, PLAIN_FORMAT)
         one, other = whole(kind, PLAIN_FORMAT, 1), whole(kind, PLAIN_FORMAT, 2)
-        return images, one, other, made(images, kind, PLAIN_FORMAT, one), made(images, kind, PLAIN_FORMAT, other)
+        return (
+            images,
+            one,
+            other,
+            image_with(images, kind, PLAIN_FORMAT, one),
+            image_with(images, kind, PLAIN_FORMAT, other),
+        )
 
     origin, region = PARTS[kind]
     target = tuple(max(at - 1, 0) for at in origin)
@@ -262,7 +268,7 @@ def test_part_of_an_image_is_copied_to_one_of_another_kind(icd: Icd, sandbox: Sa
         for kind in (one, two):
             images.require(kind, PLAIN_FORMAT)
         content, before = whole(one, PLAIN_FORMAT, 1), whole(two, PLAIN_FORMAT, 2)
-        source, copy = made(images, one, PLAIN_FORMAT, content), made(images, two, PLAIN_FORMAT, before)
+        source, copy = image_with(images, one, PLAIN_FORMAT, content), image_with(images, two, PLAIN_FORMAT, before)
         words = [images.session.words(list(w)) for w in (origin, target, region)]
         images.succeed("clEnqueueCopyImage", images.queue, source, copy, *words, 0, None, None)
         places = layout_of(one, 4, origin), layout_of(two, 4, target)
@@ -283,7 +289,7 @@ def test_copy_within_an_image_may_not_overlap(icd: Icd, sandbox: Sandbox, kind: 
         images = Images(objects)
         images.require(kind, PLAIN_FORMAT)
         before = whole(kind, PLAIN_FORMAT, 1)
-        image = made(images, kind, PLAIN_FORMAT, before)
+        image = image_with(images, kind, PLAIN_FORMAT, before)
         target = tuple(region[i] - overlap if i == dimension else 0 for i in range(3))
         words = [images.session.words(list(w)) for w in (NO_ORIGIN, target, region)]
         error = images.session.call("clEnqueueCopyImage", images.queue, image, image, *words, 0, None, None)
@@ -335,7 +341,7 @@ def test_part_of_an_image_is_filled_with_a_colour(icd: Icd, sandbox: Sandbox, ki
         image_format = Format(order or "CL_RGBA", type_)
         images.require(kind, image_format)
         before, (colour, pixel) = whole(kind, image_format, 1), FILLS[name]
-        image = made(images, kind, image_format, before)
+        image = image_with(images, kind, image_format, before)
         origin, region = PARTS[kind]
         words = [images.session.words(list(w)) for w in (origin, region)]
         data = images.session.data(colour)
@@ -371,7 +377,7 @@ def test_mapped_lines_of_an_array_lie_a_slice_pitch_apart(icd: Icd, sandbox: San
         images = Images(session.objects(session.some_platforms()[0]))
         images.require(kind, PLAIN_FORMAT)
         before = whole(kind, PLAIN_FORMAT, 1)
-        image = made(images, kind, PLAIN_FORMAT, before)
+        image = image_with(images, kind, PLAIN_FORMAT, before)
         origin, region = PARTS[kind]
         narrow, own = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin)
         mapped, _, slice_ = mapped_part(images, kind, image, CL.MAP_READ)
@@ -390,7 +396,7 @@ def test_mapped_part_of_an_image_shows_and_takes_pixels(icd: Icd, sandbox: Sandb
         images = Images(session.objects(session.some_platforms()[0]))
         images.require(kind, PLAIN_FORMAT)
         before = whole(kind, PLAIN_FORMAT, 1)
-        image = made(images, kind, PLAIN_FORMAT, before)
+        image = image_with(images, kind, PLAIN_FORMAT, before)
         origin, region = PARTS[kind]
         narrow, own = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin)
         mapped, row, slice_ = mapped_part(images, kind, image, CL.MAP_READ | CL.MAP_WRITE)
@@ -420,7 +426,7 @@ def test_mapped_part_of_an_image_that_is_invalid_takes_pixels(icd: Icd, sandbox:
         images.objects.require_function("clCreateImage", images.objects.version())
         images.require(kind, PLAIN_FORMAT)
         before = whole(kind, PLAIN_FORMAT, 1)
-        image = made(images, kind, PLAIN_FORMAT, before)
+        image = image_with(images, kind, PLAIN_FORMAT, before)
         origin, region = PARTS[kind]
         narrow, own = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin)
         mapped, row, slice_ = mapped_part(images, kind, image, CL.MAP_WRITE_INVALIDATE_REGION)

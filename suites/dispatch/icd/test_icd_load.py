@@ -225,7 +225,7 @@ class Rounds:
         self.source: Buffer | None = None
         assert objects.queue
 
-    def made(self, function: str, *arguments: Any) -> Value:
+    def create(self, function: str, *arguments: Any) -> Value:
         handle = self.session.call(function, *arguments, self.code)
         self.objects.require(function, self.code.code())
         assert isinstance(handle, Value)
@@ -236,15 +236,15 @@ class Rounds:
 
     def context(self) -> None:
         """A context, and what belongs to it."""
-        context = self.made("clCreateContext", self.properties, 1, self.devices, None, None)
-        queue = self.made("clCreateCommandQueue", context, self.objects.device, 0)
+        context = self.create("clCreateContext", self.properties, 1, self.devices, None, None)
+        queue = self.create("clCreateCommandQueue", context, self.objects.device, 0)
         self.command(context, queue)
         self.succeed("clReleaseCommandQueue", queue)
         self.succeed("clReleaseContext", context)
 
     def command(self, context: Value | None = None, queue: Value | None = None) -> None:
         """A buffer and a command with an event."""
-        mem = self.made("clCreateBuffer", context or self.objects.context, 0, 64, None)
+        mem = self.create("clCreateBuffer", context or self.objects.context, 0, 64, None)
         queue = queue or self.objects.queue
         self.succeed("clEnqueueWriteBuffer", queue, mem, 1, 0, 64, self.data, 0, None, self.event)
         self.succeed("clFinish", queue)
@@ -254,13 +254,13 @@ class Rounds:
     def mapping(self) -> None:
         """A mapping of a buffer."""
         queue, mem = self.objects.queue, self.objects.mem
-        at = self.made("clEnqueueMapBuffer", queue, mem, 1, CL.MAP_READ, 0, 16, 0, None, None)
+        at = self.create("clEnqueueMapBuffer", queue, mem, 1, CL.MAP_READ, 0, 16, 0, None, None)
         self.succeed("clEnqueueUnmapMemObject", queue, mem, at, 0, None, None)
         self.succeed("clFinish", queue)
 
     def user_event(self) -> None:
         """A user event that ends."""
-        event = self.made("clCreateUserEvent", self.objects.context)
+        event = self.create("clCreateUserEvent", self.objects.context)
         self.succeed("clSetUserEventStatus", event, CL.COMPLETE)
         self.succeed("clReleaseEvent", event)
 
@@ -269,9 +269,9 @@ class Rounds:
         if self.source is None:
             require_compiler([self.objects])
             self.source = self.session.data(b"kernel void clharness_empty() {}\0")
-        program = self.made("clCreateProgramWithSource", self.objects.context, 1, [self.source], None)
+        program = self.create("clCreateProgramWithSource", self.objects.context, 1, [self.source], None)
         self.succeed("clBuildProgram", program, 0, None, None, None, None)
-        kernel = self.made("clCreateKernel", program, "clharness_empty")
+        kernel = self.create("clCreateKernel", program, "clharness_empty")
         self.succeed("clReleaseKernel", kernel)
         self.succeed("clReleaseProgram", program)
 

@@ -29,7 +29,7 @@ def two_devices(objects: IcdObjects) -> list[Value]:
     return devices[:2]
 
 
-def made(objects: IcdObjects, devices: list[Value], built_for: list[Value]) -> tuple[Value, Value]:
+def create(objects: IcdObjects, devices: list[Value], built_for: list[Value]) -> tuple[Value, Value]:
     """A context of the devices, and a program of it that is built for some."""
     properties = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
     context = objects.made_by("clCreateContext", properties, len(devices), devices, None, None)
@@ -47,7 +47,7 @@ def test_program_answers_for_each_of_its_devices(icd: Icd, sandbox: Sandbox) -> 
     def check(objects: IcdObjects) -> None:
         require_compiler([objects])
         devices, info, cl = two_devices(objects), Info(objects), objects.session
-        _, program = made(objects, devices, devices)
+        _, program = create(objects, devices, devices)
         assert info.number(PROGRAM, program, "CL_PROGRAM_NUM_DEVICES") == 2
         listed = info.words(PROGRAM, program, "CL_PROGRAM_DEVICES")
         assert sorted(listed) == sorted(map(int, devices)), "CL_PROGRAM_DEVICES are not the devices of the context"
@@ -70,7 +70,7 @@ def test_program_is_built_for_those_devices_that_are_named(icd: Icd, sandbox: Sa
     def check(objects: IcdObjects) -> None:
         require_compiler([objects])
         devices, info, cl = two_devices(objects), Info(objects), objects.session
-        context, program = made(objects, devices, devices[1:])
+        context, program = create(objects, devices, devices[1:])
         states = [info.answer(BUILD, program, device, "CL_PROGRAM_BUILD_STATUS") for device in devices]
         actual = [int.from_bytes(state, "little", signed=True) for state in states]
         states_in_order = [CL.BUILD_NONE, CL.BUILD_SUCCESS]

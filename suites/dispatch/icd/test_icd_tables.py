@@ -104,9 +104,9 @@ def several(objects: IcdObjects, function: str, *arguments: Any) -> list[Value]:
     session, count = objects.session, objects.session.buffer(4, 0)
     objects.require_function(function, objects.version())
     objects.require(function, session.call(function, *arguments, 0, None, count))
-    made = session.buffer(8 * count.u32(), 0)
-    objects.require(function, session.call(function, *arguments, count.u32(), made, None))
-    return made.handles()
+    listed = session.buffer(8 * count.u32(), 0)
+    objects.require(function, session.call(function, *arguments, count.u32(), listed, None))
+    return listed.handles()
 
 
 def parts(objects: IcdObjects) -> list[Value]:

@@ -53,12 +53,12 @@ def use(vk: VulkanSession, instance: Value, kind: str, thing: Value) -> None:
         assert vk.vkGetPhysicalDeviceSurfaceSupportKHR(device, 0, thing, vk.buffer(4, 0)) == 0
 
 
-def made(sandbox: VulkanSandbox, driver: str, kind: str) -> list[int]:
+def created_handles(sandbox: VulkanSandbox, driver: str, kind: str) -> list[int]:
     objects = sandbox.log.happened("object", by=driver)
     return [int(e.data["handle"], 16) for e in objects if e.data["detail"].startswith(f"{KINDS[kind][3]} ")]
 
 
-def ended(sandbox: VulkanSandbox, driver: str, kind: str) -> list[int]:
+def destroyed_handles(sandbox: VulkanSandbox, driver: str, kind: str) -> list[int]:
     return [event.arguments[1] for event in sandbox.log.calls(KINDS[kind][2], by=driver)]
 
 
@@ -84,11 +84,11 @@ def test_many_objects_are_told_apart(vulkan_loader: VulkanLoader, sandbox: Vulka
         for thing in things:
             vk.call_found(instance, KINDS[kind][2], instance, thing, None)
     for driver in ("a", "b"):
-        handles = made(sandbox, driver, kind)
+        handles = created_handles(sandbox, driver, kind)
         assert len(handles) == MANY + len(first)
         last = handles[:MANY]
         last[::2] = handles[MANY:]
-        assert ended(sandbox, driver, kind) == handles[:MANY:2] + last
+        assert destroyed_handles(sandbox, driver, kind) == handles[:MANY:2] + last
     assert not sandbox.log.happened("foreign handle")
 
 
@@ -124,10 +124,10 @@ def test_objects_that_are_left_are_ended_with_the_instance(
         vk.call_found(instance, KINDS[kind][2], instance, things[1], None)
         vk.vkDestroyInstance(instance, None)
     for driver in ("a", "b"):
-        handles = made(sandbox, driver, kind)
+        handles = created_handles(sandbox, driver, kind)
         assert len(handles) == 3
-        assert ended(sandbox, driver, kind)[0] == handles[1]
-        assert sorted(ended(sandbox, driver, kind)) == sorted(handles)
+        assert destroyed_handles(sandbox, driver, kind)[0] == handles[1]
+        assert sorted(destroyed_handles(sandbox, driver, kind)) == sorted(handles)
         names = [event.name for event in sandbox.log.of(driver).calls()]
         assert names[-1] == "vkDestroyInstance"
         assert [event.arguments[2] for event in sandbox.log.calls(KINDS[kind][2], by=driver)] == [0, 0, 0]
