@@ -159,13 +159,13 @@ def test_run_stops_at_the_first_unexpected_cases(
     """Two cases pass, one fails, one passes, one fails, one passes: what ran is kept, and the report says so."""
     small.suite(turns("p", 2), turns("f"), turns("pp"), turns("ff"), turns("ppp"))
     done = small.run("-j", "1", *option)
-    assert (done.code, len(done.cases)) == (1, ran), done.said
+    assert (done.code, len(done.cases)) == (1, ran), done.output
     whole = ran == 6
     assert (done.footer["complete"], done.footer["planned"], done.footer["recorded"]) == (whole, 6, ran)
     assert done.footer["exit"] == 1
     for record in done.records:
         jsonschema.validate(record, SCHEMA)
-    last = done.said.splitlines()[-1]
+    last = done.output.splitlines()[-1]
     assert (f"stopped after {ran} of 6 cases" in last) != whole, last
     error = next((one for one in ElementTree.parse(small.junit).iter("error")), None)
     assert (error is None) == whole
@@ -176,7 +176,7 @@ def test_run_that_stopped_is_gone_on_with(small: SmallRun, turns: Turns) -> None
     small.suite(turns("f"), turns("ff", 3))
     assert len(small.run("-j", "1", "-x").cases) == 1
     done = small.run("-j", "1", "--resume", str(small.records))
-    assert (done.code, len(done.cases), done.footer["complete"]) == (1, 4, True), done.said
+    assert (done.code, len(done.cases), done.footer["complete"]) == (1, 4, True), done.output
 
 
 def test_until_red_with_a_number_ends_there(small: SmallRun, turns: Turns) -> None:

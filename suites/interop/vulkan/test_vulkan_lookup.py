@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What vkGetInstanceProcAddr and vkGetDeviceProcAddr find, and functions that a loader does not know (VK-EP)."""
 
+from typing import Any
+
 import pytest
 
 from harness.check import (
@@ -191,7 +193,8 @@ def test_many_unknown_functions_are_told_apart(vulkan_loader: VulkanLoader, sand
     names = [f"{prefix}ThingNumber{number}CLH" for number in range(192)]
     for first in range(0, len(names), 4):
         own = " ".join(names[first : first + 4])
-        settings = {"physical_device_functions" if kind == "physical devices" else "device_functions": own}
+        settings: dict[str, Any] = {}
+        settings["physical_device_functions" if kind == "physical devices" else "device_functions"] = own
         sandbox.driver(f"d{first // 4}", **settings)
 
     with vulkan_loader.start(sandbox) as vk:
