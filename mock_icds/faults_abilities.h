@@ -57,3 +57,5 @@ FAULT(modules_are_not_answered)
 FAULT(constants_of_any_number)
 /* Takes specialization constants of any size. */
 FAULT(constants_of_any_size)
+/* Suggests no size of groups without an offset. */
+FAULT(suggestions_need_an_offset)

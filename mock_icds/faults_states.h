@@ -178,3 +178,9 @@ FAULT(parts_exceed_units)
 FAULT(fills_leave_their_part)
 /* Calls callbacks of events with the lower half of the user data. */
 FAULT(user_data_of_events_is_cut)
+/* Makes the kernel whose name a longer one begins with. */
+FAULT(kernel_names_may_go_on)
+/* Makes the kernel whose name begins with a shorter one. */
+FAULT(kernel_names_may_be_cut)
+/* Counts a reference more to programs that are linked. */
+FAULT(linked_programs_are_counted_twice)

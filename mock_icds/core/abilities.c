@@ -196,6 +196,9 @@ static cl_int check_suggestion(const uint64_t *a)
     if (dimensions == 0 || dimensions > DIMENSIONS) {
         return CL_INVALID_WORK_DIMENSION;
     }
+    if (!offset && fault(FAULT_suggestions_need_an_offset, ANY_PLATFORM)) {
+        return CL_INVALID_GLOBAL_OFFSET;
+    }
     bool empty = !size;
     bool past = false;
     for (cl_uint i = 0; size && i < dimensions; i++) {

@@ -432,6 +432,9 @@ void compute_follow(enum function function, const uint64_t *a, uint64_t *result)
         break;
     case FUNCTION_clLinkProgram:
         programs_link(*result, a);
+        if (fault(FAULT_linked_programs_are_counted_twice, ANY_PLATFORM)) {
+            object_count_reference(object_find(*result), 1);
+        }
         break;
     case FUNCTION_clCreateKernel:
     case FUNCTION_clCloneKernel:

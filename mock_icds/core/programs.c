@@ -61,7 +61,11 @@ bool programs_executable(const struct program *program)
 const struct kernel_declaration *programs_declared(const struct program *program, const char *name)
 {
     for (unsigned i = 0; i < program->count; i++) {
-        if (strcmp(program->kernels[i].name, name) == 0) {
+        const char *own = program->kernels[i].name;
+        bool longer = strncmp(own, name, strlen(own)) == 0 && fault(FAULT_kernel_names_may_go_on, ANY_PLATFORM);
+        bool shorter =
+            *name && strncmp(own, name, strlen(name)) == 0 && fault(FAULT_kernel_names_may_be_cut, ANY_PLATFORM);
+        if (strcmp(own, name) == 0 || longer || shorter) {
             return &program->kernels[i];
         }
     }

@@ -151,7 +151,11 @@ static bool applies(const struct rule *rule, const uint64_t *arguments)
 /* Whether a fault has the mock take what a rule forbids. */
 static bool lets_pass(enum function function, const uint64_t *arguments)
 {
-    return (function == FUNCTION_clSetEventCallback && (cl_int)arguments[1] == CL_QUEUED &&
+    const char *name = function == FUNCTION_clCreateKernel ? (const char *)(uintptr_t)arguments[1] : NULL;
+    return (name && *name &&
+            (fault(FAULT_kernel_names_may_be_cut, ANY_PLATFORM) ||
+             fault(FAULT_kernel_names_may_go_on, ANY_PLATFORM))) ||
+           (function == FUNCTION_clSetEventCallback && (cl_int)arguments[1] == CL_QUEUED &&
             fault(FAULT_callbacks_of_queued_are_taken, ANY_PLATFORM)) ||
            (function == FUNCTION_clEnqueueSVMMap && fault(FAULT_shared_maps_take_any_flags, ANY_PLATFORM) &&
             (arguments[2] & ~(cl_map_flags)(CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)));

@@ -99,6 +99,24 @@ def test_reference_count_of_a_sub_device_follows_retain_and_release(icd: Icd, sa
             assert answer.u32() == expected
 
 
+@requirement("API-REF-007")
+@pytest.mark.parametrize("function", [f for f, (kind, _) in FURTHER_OBJECTS.items() if kind != "cl_event"])
+def test_new_object_has_one_reference(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """An object of each function has one reference when it has been made."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function(function, objects.version())
+        kind, make = FURTHER_OBJECTS[function]
+        handle = make(objects)
+        if kind == "cl_device_id":
+            answer, query = session.buffer(4), api().constant("CL_DEVICE_REFERENCE_COUNT")
+            assert session.call("clGetDeviceInfo", handle, query, 4, answer, None) == CL.SUCCESS
+            count = answer.u32()
+        else:
+            count = count_of(session, kind, handle)
+        assert count == 1, f"a new {kind} has {count} references, expected 1"
+
+
 @requirement("API-REF-002")
 @pytest.mark.parametrize(("parent", "kind"), PARENTS)
 def test_object_keeps_what_it_is_made_of(icd: Icd, sandbox: Sandbox, parent: str, kind: str) -> None:

@@ -30,7 +30,7 @@ class Suggested:
         dimensions = len(sizes) or 1
         words = self.session.words(list(sizes)) if sizes else None
         given = {"queue": self.objects.queue, "kernel": self.objects.kernel, "dimensions": dimensions}
-        given |= {"offset": None, "size": words, "to": to} | changed
+        given |= {"offset": self.session.words([0] * 4), "size": words, "to": to} | changed
         error = self.platform.call(SUGGEST, *given.values())
         return error, [int.from_bytes(to[8 * i : 8 * i + 8], "little") for i in range(4)]
 
@@ -68,6 +68,15 @@ def test_suggested_size_can_be_enqueued(icd: Icd, sandbox: Sandbox, sizes: tuple
             error = session.call(LAUNCH, *arguments, 0, None, None)
             assert error == CL.SUCCESS, f"{LAUNCH} of {list(sizes)} in groups of {group} answered {error}"
             assert session.call("clFinish", objects.queue) == CL.SUCCESS
+
+
+@requirement("API-KER-018")
+def test_offset_of_a_suggestion_may_be_null(icd: Icd, sandbox: Sandbox) -> None:
+    """Without an offset the suggestion is that for an offset of 0."""
+    with icd.open(sandbox) as session:
+        for suggested in every(session):
+            without, zero = suggested.ask(64, offset=None), suggested.ask(64)
+            assert without == zero, f"without an offset: {without}, with one of 0: {zero}"
 
 
 @requirement("API-KER-019")
