@@ -18,6 +18,7 @@ from harness.check import (
     Session,
     api,
     requirement,
+    slots,
     use_layers,
     use_scheme,
 )
@@ -56,11 +57,11 @@ def others(position: str) -> list[str]:
     return [name for name in NAMES if name != position]
 
 
-@requirement("LAY-INI-001", "LAY-INI-002", "LAY-INI-014", "LAY-INI-017")
+@requirement("LAY-INI-001", "LAY-INI-002", "LAY-INI-014")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("count", [1, 2, 3, 16])
 def test_layer_is_given_a_table_without_holes(loader: Loader, sandbox: Sandbox, count: int, scheme: str) -> None:
-    """Each layer gets a table without holes and the number of its entries, which stays as it is; properties are NULL.
+    """Each layer gets a table without holes and the number of its entries, which stays as it is.
 
     The number is one of a published table: 147 entries or more (layers came with OpenCL 3.0).
     """
@@ -79,10 +80,36 @@ def test_layer_is_given_a_table_without_holes(loader: Loader, sandbox: Sandbox, 
     assert 147 <= inits[0].arguments[0] <= max(len(api().slots), 150)
     assert len({event.arguments[1] for event in inits}) == count, "two layers have the same target"
     assert all(all(event.arguments[1:4]) for event in inits)
-    if kind.init == INIT_WITH_PROPERTIES:
-        assert {event.arguments[4] for event in inits} == {0}
     assert not log.happened("hole in target")
     assert not log.happened("target changed")
+
+
+@requirement("LAY-INI-001")
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_number_of_entries_reaches_to_the_last_function(loader: Loader, sandbox: Sandbox, scheme: str) -> None:
+    """No function that the loader exports has its entry past the number of entries that a layer is told."""
+    kind = use_scheme(loader, sandbox, scheme)
+    sandbox.vendor("a")
+    use_layers(sandbox, [sandbox.layer(name) for name in NAMES])
+    with loader.start(sandbox) as cl:
+        exports = {symbol.name for symbol in cl.exports()}
+        assert cl.platform_names() == {"a"}
+    last = max(slot.number for slot in slots().values() if slot.function in exports)
+    inits = sandbox.log.calls(kind.init)
+    assert len(inits) == len(NAMES)
+    assert min(event.arguments[0] for event in inits) > last
+
+
+@requirement("LAY-INI-017")
+def test_layers_are_given_no_properties(loader: Loader, sandbox: Sandbox) -> None:
+    """The list of properties is NULL: there are none yet."""
+    loader.require("initialises layers with properties")
+    sandbox.vendor("a")
+    use_layers(sandbox, [sandbox.layer(name) for name in NAMES])
+    with loader.start(sandbox) as cl:
+        assert cl.platform_names() == {"a"}
+    inits = sandbox.log.calls(INIT_WITH_PROPERTIES)
+    assert [event.arguments[4] for event in inits] == [0] * len(NAMES)
 
 
 @requirement("LAY-INI-005")
