@@ -211,3 +211,15 @@ __attribute__((constructor)) static void log_symbol(void)
     log_event("vendor symbol", &clharness_vendor_symbol ? "bound to another library" : "unbound");
 }
 #endif
+
+#if defined(MOCK_SHARES_SYMBOL) && !defined(_WIN32)
+/* A reference to the own symbol, which the dynamic linker may bind to another library's of that name. Volatile: a
+ * compiler takes the two addresses for known. */
+extern int clharness_own_symbol __attribute__((alias("clharness_vendor_symbol"), visibility("hidden")));
+__attribute__((constructor)) static void log_shared_symbol(void)
+{
+    const int *volatile found = &clharness_vendor_symbol;
+    const int *volatile own = &clharness_own_symbol;
+    log_event("vendor symbol", found == own ? "its own" : "bound to another library");
+}
+#endif

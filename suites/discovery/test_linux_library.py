@@ -327,6 +327,23 @@ def test_symbols_of_the_program_are_seen(loader: Loader, sandbox: Sandbox) -> No
     assert bound(sandbox) == ["bound to another library"]
 
 
+@requirement("DISC-LNX-033")
+@pytest.mark.parametrize("preloaded", [False, True], ids=["alone", "preloaded"])
+def test_symbols_of_the_program_come_before_those_of_a_vendor(
+    loader: Loader, sandbox: Sandbox, preloaded: bool
+) -> None:
+    """A name that a library of the program has, too, is that library's in a vendor's: so malloc is replaced."""
+    sandbox.require_linux("LD_PRELOAD")
+    has = vendor(sandbox, "has", variant="icd_with_symbol", file="has")
+    shares = vendor(sandbox, "shares", variant="icd_shares_symbol")
+    sandbox.vendor_file("a.icd", f"{shares}\n")
+    if preloaded:
+        sandbox.env["LD_PRELOAD"] = str(has)
+    with loader.start(sandbox) as cl:
+        assert cl.platform_names() == {"shares"}
+    assert bound(sandbox) == ["bound to another library" if preloaded else "its own"]
+
+
 # --- the same library again ---
 
 
