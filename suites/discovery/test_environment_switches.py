@@ -18,8 +18,9 @@ FALSE = [
 SPELLINGS = [(value, True) for value in TRUE] + [(value, False) for value in FALSE]
 IDS = [f"{value[:12]!r} is {meaning}" for value, meaning in SPELLINGS]
 UNSET: tuple[str | None, bool] = (None, False)
-NEARLY = ["", "0", "yes", "Tr", "TRUE", "False", "true ", "1x", "10", "Tx", "11"]
-FEW = [UNSET, *SPELLINGS[: len(TRUE)], *((value, False) for value in NEARLY)]
+CLEAR = [UNSET, *SPELLINGS[: len(TRUE)], *((value, False) for value in ("", "0", "False"))]
+NEARLY = ["yes", "Tr", "TRUE", "true ", "1x", "10", "Tx", "11"]
+FEW = [*CLEAR, *((value, False) for value in NEARLY)]
 
 TRACE = "OCL_ICD_ENABLE_TRACE"
 KEEP = "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING"
@@ -210,12 +211,23 @@ def test_layers_are_deinitialised_and_kept_loaded(
 # --- termination of layers by the older scheme ---
 
 
-@requirement("DISC-ENV-018", "DISC-ENV-015")
-@pytest.mark.parametrize(("value", "meaning"), FEW, ids=[repr(value) for value, _ in FEW])
+@requirement("DISC-ENV-018")
+@pytest.mark.parametrize(("value", "meaning"), CLEAR, ids=[repr(value) for value, _ in CLEAR])
 def test_legacy_termination_selects_the_init_function(
     loader: Loader, sandbox: Sandbox, value: str | None, meaning: bool
 ) -> None:
     """OCL_ICD_FORCE_LEGACY_TERMINATION makes the loader call clInitLayer only, without it the newer two functions."""
+    check_init_function(loader, sandbox, value, meaning)
+
+
+@requirement("DISC-ENV-015")
+@pytest.mark.parametrize("value", NEARLY)
+def test_legacy_termination_has_no_other_spelling_of_true(loader: Loader, sandbox: Sandbox, value: str) -> None:
+    """OCL_ICD_FORCE_LEGACY_TERMINATION is true where it says so in one of four ways, and in no other."""
+    check_init_function(loader, sandbox, value, False)
+
+
+def check_init_function(loader: Loader, sandbox: Sandbox, value: str | None, meaning: bool) -> None:
     loader.require("initialises layers with properties")
     sandbox.vendor("a")
     two_layers(sandbox)
