@@ -138,6 +138,33 @@ def test_default_platform_stays_after_its_first_use(
         assert devices(cl) == before
 
 
+KEEP = "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING"
+
+
+@requirement("DISC-ENV-020", "DISC-ENV-017")
+@pytest.mark.parametrize("change", ["set", "removed"])
+def test_switch_of_unloading_is_that_of_the_first_call_or_of_the_end(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], change: str
+) -> None:
+    """What keeps vendors loaded is read once, with the other variables or at the end, and holds for each of them."""
+    sandbox.require_linux("vendors that are unloaded with the loader")
+    loader.require("unloads vendors")
+    names = ("a", "b")
+    mocks = [sandbox.vendor(name, extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True) for name in names]
+    if change == "removed":
+        sandbox.env[KEEP] = "True"
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == set(names)
+        if change == "set":
+            cl.setenv(KEEP, "True")
+        else:
+            cl.unsetenv(KEEP)
+        cl.close()
+        kept = {cl.maps(mock) for mock in mocks}
+    assert len(kept) == 1
+    record("as at the end" if kept == {change == "set"} else "as at the first call")
+
+
 @requirement("DISC-ENV-020")
 def test_loader_opened_late_reads_the_variables_of_that_moment(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
     """A loader that is opened late reads the variables as they are then."""
