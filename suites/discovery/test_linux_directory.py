@@ -324,11 +324,14 @@ def test_file_called_only_icd_does_no_harm(
 
 
 @requirement("DISC-LNX-008")
+@pytest.mark.parametrize("heap", ["usual heap", "guarded heap"])
 @pytest.mark.parametrize("name", DOT_FILES)
-def test_configuration_file_that_starts_with_a_dot_is_read(loader: Loader, sandbox: Sandbox, name: str) -> None:
-    """A file whose name starts with a dot is a configuration file like any other."""
+def test_configuration_file_that_starts_with_a_dot_is_read(
+    loader: Loader, sandbox: Sandbox, name: str, heap: str
+) -> None:
+    """A file whose name starts with a dot is a configuration file like any other, also for what counts the files."""
     good = named_files(sandbox, [name, "a.icd"], "considered")
-    with loader.start(sandbox) as cl:
+    with loader.start(sandbox, guarded_heap=heap == "guarded heap") as cl:
         cl.check_vendors(*good)
 
 

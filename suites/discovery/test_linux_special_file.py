@@ -180,7 +180,7 @@ def test_link_to_a_configuration_file_is_followed(loader: Loader, sandbox: Sandb
     assert_only_good(loader, sandbox, place, lambda path: path.symlink_to(target), ["linked"])
 
 
-@requirement("DISC-LNX-010", "DISC-LNX-005")
+@requirement("DISC-LNX-005")
 def test_link_counts_by_its_own_name(loader: Loader, sandbox: Sandbox) -> None:
     """A link whose own name does not end in ".icd" is not followed, even to a configuration file."""
     folder = sandbox.folder("elsewhere")
