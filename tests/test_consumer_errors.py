@@ -66,6 +66,14 @@ ERRORS = {
         f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL EXPECTATIONS)",
         "EXPECTATIONS needs a value",
     ),
+    "help": (
+        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS -k x --help)",
+        "ARGS: with --help nothing is tested",
+    ),
+    "expectations that follow": (
+        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS --update-expectations)",
+        "ARGS: with --update-expectations nothing is tested",
+    ),
     "no such expectations": (
         f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL EXPECTATIONS none.toml)",
         "EXPECTATIONS: there is no file",
