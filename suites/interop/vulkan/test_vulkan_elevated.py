@@ -123,6 +123,51 @@ def test_elevated_process_may_search_folders_of_lists(
     record("heeded" if "listed" in drivers else "not heeded")
 
 
+@requirement("VK-DSC-044")
+@pytest.mark.parametrize("variable", ["VK_LOADER_DEVICE_ID_FILTER", "VK_LOADER_VENDOR_ID_FILTER"])
+def test_elevated_process_may_heed_filters_of_devices(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, record: Callable[[str], None]
+) -> None:
+    """A filter leaves ordinary processes one of two devices; elevated ones may have both."""
+    vulkan_loader.require("device filters")
+    folder = sandbox.root / "machine/vulkan/icd.d"
+    folder.mkdir(parents=True)
+    sandbox.manifest("system.json", sandbox.library("system", vendor=1, devices=2), folder)
+    sandbox.manifest("other.json", sandbox.library("other", vendor=2), folder)
+    sandbox.binds["/usr/share"] = sandbox.root / "machine"
+    sandbox.env |= {variable: "2", "XDG_DATA_DIRS": "/usr/share"}
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        (expected,) = vk.device_names()
+    assert expected == ("system.1" if "DEVICE" in variable else "other.0")
+    with vulkan_loader.start(sandbox, search=True, elevated=True) as vk:
+        assert vk.secure
+        names = vk.device_names()
+    assert expected in names
+    record("not heeded" if len(names) > 1 else "heeded")
+
+
+@requirement("VK-DSC-044")
+def test_elevated_process_may_list_unknown_extensions(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, record: Callable[[str], None]
+) -> None:
+    """Where the user wants them, extensions that the loader does not know are listed; elevated ones may lack them."""
+    unknown, known = "VK_CLH_unheard_of", "VK_KHR_device_group_creation"
+    folder = sandbox.root / "machine/vulkan/icd.d"
+    folder.mkdir(parents=True)
+    sandbox.manifest("system.json", sandbox.library("system", extensions=f"{known} {unknown}"), folder)
+    sandbox.binds["/usr/share"] = sandbox.root / "machine"
+    sandbox.env |= {"VK_LOADER_DISABLE_INST_EXT_FILTER": "1", "XDG_DATA_DIRS": "/usr/share"}
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert {known, unknown} <= set(vk.extension_names())
+    with vulkan_loader.start(sandbox, search=True, elevated=True) as vk:
+        assert vk.secure
+        names = vk.extension_names()
+    assert known in names
+    record("heeded" if unknown in names else "not heeded")
+
+
 @requirement("VK-DSC-026")
 def test_set_uid_program_does_not_load_what_variables_name(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """A real set-uid program where the machine allows one: the driver that a variable names is not even loaded."""

@@ -128,14 +128,15 @@ def test_devices_that_appear_later_are_listed(vulkan_loader: VulkanLoader, sandb
 
 
 @requirement("VK-OBJ-020")
+@pytest.mark.parametrize("form", ["0x{:x}:0x1", "{:x}:1", "{:X}:1", "0x{:X}:0x0001"])
 @pytest.mark.parametrize("chosen", ["a", "b", "c"])
-def test_user_puts_a_device_first(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, chosen: str) -> None:
-    """VK_LOADER_DEVICE_SELECT names vendor and device; that one comes first, and all others are still there."""
+def test_user_puts_a_device_first(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, chosen: str, form: str) -> None:
+    """VK_LOADER_DEVICE_SELECT names vendor and device in hexadecimal; that one comes first, all others are there."""
     vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
-    vendors = {"a": 0x1111, "b": 0x2222, "c": 0x3333}
+    vendors = {"a": 0x10DE, "b": 0x2222, "c": 0xABCD}
     for name, vendor in vendors.items():
         sandbox.driver(name, vendor=vendor)
-    sandbox.env["VK_LOADER_DEVICE_SELECT"] = f"0x{vendors[chosen]:x}:0x1"
+    sandbox.env["VK_LOADER_DEVICE_SELECT"] = form.format(vendors[chosen])
 
     with vulkan_loader.start(sandbox) as vk:
         names = vk.device_names(api_version="1.1.0")  # what older ones say of devices may not be enough

@@ -212,3 +212,21 @@ def test_messengers_hear_reports(vulkan_loader: VulkanLoader, sandbox: VulkanSan
         arguments = (flags, 3, 0x1122334455667788, 77, 99, vk.data(b"prefix\0"), vk.data(b"text\0"))
         vk.call_found(instance, "vkDebugReportMessageEXT", instance, *arguments)
     assert [reports[:2] for reports in heard(sandbox, "message")] == [[0x7000 + AS_MESSAGES[flags], AS_MESSAGES[flags]]]
+
+
+@requirement("VK-OBJ-032")
+@pytest.mark.parametrize("flags", AS_MESSAGES)
+def test_messengers_of_one_type_hear_reports(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, flags: int) -> None:
+    """Of three messengers, each made for one type of messages, one hears a report: it is of one type."""
+    for extension in (UTILS, REPORT):
+        require_extension(vulkan_loader, extension)
+    sandbox.driver("a", extensions=f"{UTILS} {REPORT}")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[UTILS, REPORT])
+        for types in (GENERAL, VALIDATION, PERFORMANCE):
+            severity = VERBOSE | INFO | WARNING | ERROR
+            make(vk, instance, UTILS, {"messageSeverity": severity, "messageType": types, "pUserData": 0x7000 + types})
+        arguments = (flags, 3, 0x1122334455667788, 77, 99, vk.data(b"prefix\0"), vk.data(b"text\0"))
+        vk.call_found(instance, "vkDebugReportMessageEXT", instance, *arguments)
+    assert len(heard(sandbox, "message")) == 1
