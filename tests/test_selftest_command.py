@@ -89,6 +89,8 @@ def test_a_check_without_its_assertion_fails(tmp_path: Path) -> None:
     done = selftest(tmp_path, EMPTY, "--fault", "newline_kept")
     assert done.returncode == 1
     assert "not caught: newline_kept (DISC-LNX-014): makes the loader take the newline" in done.stdout
+    assert "0 of 1 faults caught, 1 cases, " in done.stdout
+    assert "()" not in done.stdout
 
 
 # What may become of a check, and what the command says. The last two have to be run to be found out.
@@ -231,9 +233,25 @@ def test_a_sample_is_repeatable(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("fault", "line"),
+    [
+        (["--fault", "newline_kept"], "DISC-LNX-014: makes the loader take the newline for a part of the name."),
+        (["--icd", "--fault", "no_address_query"], "DISC-ACC-023: makes the ICD lack clGetExtensionFunctionAddress"),
+        (["--icd", "--fault", "flush_fails"], "API-ARG-002: the ICD answers CL_OUT_OF_RESOURCES to clFlush."),
+    ],
+)
+def test_the_list_says_what_a_fault_does(fault: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["selftest", "--list", *fault]) == 0
+    assert capsys.readouterr().out.split(maxsplit=1)[1].strip() == line
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--fault", "nonsense"], "there is no such fault"),
+        (["--fault", "nonsense"], "there is no such fault; `clharness selftest --list` prints all"),
+        (["--icd", "--fault", "nonsense"], "there is no such fault; `clharness selftest --icd --list` prints all"),
+        (["--fault", "flush_fails"], "no fault of loaders; `clharness selftest --icd --fault flush_fails` knows it"),
+        (["--layer", "--fault", "fifo_blocks"], "`clharness selftest --fault fifo_blocks` knows it"),
         (["--fault", "fifo_blocks", "--sample", "3"], "give one of them"),
         (["--seed", "3"], "give that, too"),
         (["-k", "fifo"], "-k chooses checks for the faults of --fault; give that, too"),

@@ -109,7 +109,7 @@ def _print_faults(faults: Sequence[Mutant], word: str) -> None:
     """A line each in a pipe, for grep; folded below themselves in a terminal."""
     width = Terminal(sys.stdout).table_width
     for fault in faults:
-        about = f"{', '.join(fault.requirements)}: makes the {word} {fault.sentence}"
+        about = f"{', '.join(fault.requirements)}: {fault.about(word)}"
         if width is None or len(about) + 41 <= width:
             print(f"{fault.name:<40} {about}")
         else:
@@ -141,7 +141,7 @@ def _chosen(args: argparse.Namespace, target: Target) -> Sequence[Mutant]:
     if args.fault:
         for name in args.fault:
             if name not in known:
-                raise UsageError(f"--fault {name}: there is no such fault; `clharness selftest --list` prints all")
+                raise UsageError(f"--fault {name}: {_why_not(name, target)}")
         return [known[name] for name in dict.fromkeys(args.fault)]
     chosen = [fault for fault in known.values() if not args.suite or args.suite in map(suite_of, fault.requirements)]
     if args.sample:
@@ -152,6 +152,19 @@ def _chosen(args: argparse.Namespace, target: Target) -> Sequence[Mutant]:
         sample = random.Random(seed).sample(sorted(names), min(args.sample, len(names)))
         return [fault for fault in chosen if fault.name in sample]
     return chosen
+
+
+def _why_not(name: str, target: Target) -> str:
+    """Why --fault does not take a name, and which command knows it, or lists what is known."""
+    for option, other in TARGETS.items():
+        if not other.named and name in other.mutants():
+            return f"this is no fault of {target.word}s; `{_command(option)} --fault {name}` knows it"
+    own = next(option for option, one in TARGETS.items() if one is target)
+    return f"there is no such fault; `{_command(own)} --list` prints all"
+
+
+def _command(option: str) -> str:
+    return f"clharness selftest --{option}" if option else "clharness selftest"
 
 
 def _suites(text: str | None) -> Path:

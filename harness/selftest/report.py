@@ -52,7 +52,7 @@ def lines(matrix: Matrix, whole: bool, seconds: float, subject: str = "loader") 
     missed = open_mutants(matrix)
     for caught in missed:
         shown.append(f"not caught: {caught.mutant.name} ({', '.join(caught.mutant.requirements)}): "
-                     f"makes the {subject} {caught.mutant.sentence}")  # fmt: skip
+                     f"{caught.mutant.about(subject)}")  # fmt: skip
     if whole:
         shown += [_unproven(check) for check in open_checks(matrix)]
         idle = [check.name for check in matrix.checks.values() if not check.applicable]
@@ -65,7 +65,7 @@ def lines(matrix: Matrix, whole: bool, seconds: float, subject: str = "loader") 
         summary += f", {proven} of {sum(1 for c in matrix.checks.values() if c.applicable)} checks proven"
     kinds = Counter(caught.verdict for caught in matrix.caught.values() if caught.by)
     verdicts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    return [*shown, f"{summary}, {len(matrix.items)} cases, {seconds:.0f} s ({verdicts})."]
+    return [*shown, f"{summary}, {len(matrix.items)} cases, {seconds:.0f} s{f' ({verdicts})' if verdicts else ''}."]
 
 
 def wrong_programs(matrix: Matrix) -> list[Caught]:

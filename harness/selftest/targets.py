@@ -159,7 +159,7 @@ TARGETS: Mapping[str, Target] = {
     ),
     "vulkan": Target(
         "vulkan_loader",
-        "Vulkan",
+        "Vulkan loader",
         "measure the checks of Vulkan loaders: the faults are the reference Vulkan loader's",
         _vulkan_loaders,
         "interop/vulkan",

@@ -22,7 +22,7 @@ class Mutant:
 
     name: str
     requirements: tuple[str, ...]  # whose checks should notice
-    sentence: str  # goes on after "Makes the loader …"
+    sentence: str  # goes on after "makes the loader …", or after "the loader …" where it begins with a capital
     file: str = ""  # name of the source file
     function: str = ""  # in which `code` stands; empty: anywhere in the file
     code: str = ""  # a statement where it ends in ; or }, else an expression
@@ -30,6 +30,12 @@ class Mutant:
     at_load: str = ""  # statements that run when the library is loaded
     family: str = ""  # of mutants that exist once for each function
     cases: str = ""  # part of the names of the cases that should notice; `clharness selftest` runs them first
+
+    def about(self, subject: str) -> str:
+        """What is wrong with a subject of this kind. The sentence of a mock's fault has a verb of its own."""
+        if self.sentence[0].isupper():
+            return f"the {subject} {self.sentence[0].lower()}{self.sentence[1:]}"
+        return f"makes the {subject} {self.sentence}"
 
     @property
     def is_statement(self) -> bool:
