@@ -9,6 +9,7 @@ import pytest
 from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 
 from harness.build import build
+from harness.errors import UsageError
 from harness.sandbox import Sandbox
 from harness.selftest.mutants import VARIABLE
 from harness.subject import Loader, capabilities
@@ -35,6 +36,14 @@ def test_loader_that_reads_no_variable_has_none_by_accident(monkeypatch: pytest.
     assert not loader.has(capabilities.NEEDS_SLASH)
     assert not loader.has("OPENCL_VENDOR_PATH")
     assert loader.has("OPENCL_LAYERS")
+
+
+@pytest.mark.parametrize(("name", "near"), [("OPENCL_LAYER", "'OPENCL_LAYERS'"), ("ICD2", "'ICD 2'")])
+def test_capability_that_nobody_knows_is_refused(name: str, near: str) -> None:
+    """A check that required it would be unsupported by every loader, and never run."""
+    loader = Loader(build().reference_loader)
+    with pytest.raises(UsageError, match=f"no capability '{name}'; did you mean {near}"):
+        loader.require(name)
 
 
 @needs_mutants

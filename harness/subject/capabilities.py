@@ -100,6 +100,8 @@ CAPABILITIES: dict[str, Capability] = {
 # Shown by a loader that honours a folder in a variable only where its name ends with a slash.
 NEEDS_SLASH = "OCL_ICD_VENDORS needs a slash"
 
+NAMES = (*CAPABILITIES, NEEDS_SLASH)
+
 
 # What a build can leave out: its capabilities, and the texts of which none stands in a library without it. There are
 # several texts, so that one that is misspelt does not look like a part that was left out.

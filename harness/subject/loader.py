@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 from harness.build import build
+from harness.errors import UsageError
 from harness.probe.session import Session
 from harness.probe.torture import Torture
 from harness.sandbox import Sandbox, Unsupported
+from harness.sandbox.faults import nearest
 from harness.sandbox.machine import (
     NOBODY,
     at_secure_by_tracer,
@@ -70,7 +72,12 @@ class Loader(Subject):
         return cast(Self, kind(path))
 
     def has(self, capability: str) -> bool:
-        """Whether the loader, once asked, showed a capability (capabilities.CAPABILITIES)."""
+        """Whether the loader, once asked, showed a capability (capabilities.CAPABILITIES).
+
+        Raises UsageError where there is none of that name: what requires it would be unsupported by every loader.
+        """
+        if capability not in capabilities.NAMES:
+            raise UsageError(f"loaders have no capability {capability!r}; {nearest(capability, capabilities.NAMES)}")
         return capability in self.capabilities
 
     def _ask(self) -> None:
