@@ -36,6 +36,20 @@ def test_checks_that_hold_are_silent(session: Session) -> None:
     assert session.platform_count() == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("clGetPlatformID", "a session has no clGetPlatformID; did you mean clGetPlatformIDs?"),
+        ("platforms_names", "a session has no platforms_names; did you mean platform_names?"),
+        ("xyz", "a session has no xyz"),
+    ],
+)
+def test_name_that_a_session_lacks_comes_with_the_nearest(session: Session, name: str, message: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(session, name)
+    assert str(caught.value) == message
+
+
 FAILURES: dict[str, tuple[Callable[[Session], object], str]] = {
     "a vendor that is not there": (lambda cl: cl.check_vendors("one"), "platforms: ['one', 'two'], expected ['one']"),
     "a function of nobody": (

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from harness.api.codes import nearest
 from harness.api.model import api
 from harness.probe.calls import CANARY
 from harness.probe.checks import Checks
@@ -27,4 +28,5 @@ class Session(Checks):
     def __getattr__(self, name: str) -> Callable[..., int]:
         if name.startswith("cl") and name in api().functions:
             return lambda *arguments: self.call(name, *arguments)
-        raise AttributeError(name)
+        near = "" if name.startswith("_") else nearest(name, [*api().functions, *dir(self)])
+        raise AttributeError(f"a session has no {name}{near}")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.api.codes import nearest
 from harness.api.vulkan.model import VK, Result, version_number, vulkan
 from harness.probe.calls import CANARY, Buffer
 from harness.probe.process_calls import ProcessCalls
@@ -120,7 +121,8 @@ class VulkanSession(VulkanCalls):
     def __getattr__(self, name: str) -> Callable[..., int]:
         if name.startswith("vk") and name in vulkan().functions:
             return lambda *arguments: self.call(name, *arguments)
-        raise AttributeError(name)
+        near = "" if name.startswith("_") else nearest(name, [*vulkan().functions, *dir(self)])
+        raise AttributeError(f"a session has no {name}{near}")
 
     def _succeed(self, what: str, rc: int) -> None:
         if rc != 0:
