@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness.build import ROOT, build
 from harness.errors import Exit, NotBuilt, UsageError
+from harness.report.blocks import wrap
 from harness.report.table import table
 from harness.report.terminal import Terminal
 from harness.requirements.catalogue import catalogue, index
@@ -122,7 +123,8 @@ def run(args: argparse.Namespace) -> int:
     elif args.proof:
         print("\n".join(_proof_lines(checks, proofs)))
     else:
-        print("\n".join(table(_rows(checks, proofs), width=Terminal(sys.stdout).table_width)))
+        width = Terminal(sys.stdout).table_width
+        print("\n".join([*table(_rows(checks, proofs), width=width), "", *_without_check(checks, width)]))
     if not args.check:
         return Exit.AS_EXPECTED
     sentences = problems(catalogue(), index(), checks, _SUITES)
@@ -243,6 +245,17 @@ def _rows(checks: list[Check], proofs: Proofs) -> list[list[str]]:
     for name, counts, faulty in [*sections, ("total", total, proven.total())]:
         rows.append([name, str(counts.total()), *(str(counts[state] or "") for state in STATES), str(faulty or "")])
     return rows
+
+
+def _without_check(checks: list[Check], width: int | None) -> list[str]:
+    """What the two states without a check and without a reason for none mean, and the requirements in them."""
+    checked = checks_by_requirement(checks)
+    lines = []
+    for state, meaning in (("later", "its check waits for something"), ("open", "it has no check yet")):
+        names = [requirement.id for requirement in catalogue().values() if state_of(requirement, checked) == state]
+        text = f"{state} ({meaning}): {', '.join(names) or 'none'}"
+        lines += wrap(text, width) if width else [text]
+    return lines
 
 
 def _proof_lines(checks: list[Check], proofs: Proofs) -> list[str]:
