@@ -24,7 +24,7 @@ def block(start: str) -> str:
 
 @pytest.fixture
 def example() -> str:
-    return block('"""Blanks')
+    return block("# SPDX")
 
 
 def write(folder: Path, check: str) -> Path:
