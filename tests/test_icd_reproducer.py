@@ -7,6 +7,7 @@ import fcntl
 import os
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from harness.api.codes import CL
 from harness.api.headers import UNIT
 from harness.api.model import api
-from harness.build import build
+from harness.build import ROOT, build
 from harness.probe.answers import Compared
 from harness.probe.icd_attempts import readable
 from harness.probe.icd_objects import IcdObjects
@@ -251,3 +252,15 @@ def test_program_that_the_library_stops_is_not_waited_for(tmp_path: Path, whom: 
     start = time.monotonic()
     assert reproducer.tried(reproducer.Reproducer(library, {}, (each,)))[0][0] == shown
     assert time.monotonic() - start < 4 * reproducer._SECONDS, "half of what it may take"
+
+
+def test_report_of_a_mock_names_a_program_that_shows_its_fault(tmp_path: Path) -> None:
+    """The mock lay in the sandbox, which is gone; the program takes the copy that was kept."""
+    environment = os.environ | {"CLHARNESS_FAULT": "numeric_versions_are_older", "CLHARNESS_OUTPUT": str(tmp_path)}
+    check = "suites/dispatch/icd/test_icd_consistent_platforms.py::test_version_as_a_number_is_that_of_the_string"
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--clharness-seeded-icd", check]
+    report = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True).stdout
+    (line,) = re.findall(r"^  reproduce +(.*)$", report, re.M)
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "the defect is there" in done.stdout

@@ -201,7 +201,10 @@ def _program(case: Case, sandbox: Sandbox, kept: Path, message: str, error: Base
     if not any(isinstance(run, IcdSession) for run in sandbox.runs):
         return None
     try:
-        return reproducer.of_case(case.name, error, sandbox).write(kept, case.id, message)
+        program = reproducer.of_case(case.name, error, sandbox)
+        if program.library.is_relative_to(sandbox.root):  # a mock in the place of the ICD, of which the copy stays
+            program = dataclasses.replace(program, library=kept / program.library.relative_to(sandbox.root))
+        return program.write(kept, case.id, message)
     except NotReproducible as reason:
         (kept / reproducer.NONE).write_text(f"{reason}\n", encoding="utf-8", errors="backslashreplace")
     return None
