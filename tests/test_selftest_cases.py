@@ -8,15 +8,17 @@ import sys
 
 import pytest
 
-from harness.build import ROOT
+from harness.build import ROOT, build
 from harness.selftest.targets import TARGETS
 
 
 @pytest.mark.parametrize("option", [name for name, target in TARGETS.items() if name and not target.named])
 def test_a_mutant_names_cases_that_are_there(option: str) -> None:
     target = TARGETS[option]
+    if "vulkan" in option and build().vulkan is None:
+        pytest.skip("this build has nothing for Vulkan")
     mutants = [mutant for mutant in target.mutants().values() if mutant.cases]
-    program = [sys.executable, "-m", "pytest", "-q", "--collect-only", *target.arguments(mutants)]
+    program = [sys.executable, "-m", "pytest", "-q", "--collect-only", *target.arguments([])]
     done = subprocess.run([*program, f"suites/{target.folder}"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     cases = done.stdout
