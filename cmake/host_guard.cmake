@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The process between the harness and a subject where Wine or another emulator runs the subject: a program of this
 # machine, whose kernel they all run under.
+include(${PROJECT_SOURCE_DIR}/cmake/glob.cmake)
 find_program(CLHARNESS_HOST_COMPILER NAMES cc gcc clang REQUIRED)
 set(CLHARNESS_HOST_GUARD ${PROJECT_BINARY_DIR}/harness/sandbox/clharness_guard)
-file(GLOB guard CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/harness/sandbox/guard*.[ch])
+clharness_glob(guard ${PROJECT_SOURCE_DIR}/harness/sandbox/guard*.[ch])
 set(guard_sources ${guard})
 list(FILTER guard_sources INCLUDE REGEX "\\.c$")
 add_custom_command(OUTPUT ${CLHARNESS_HOST_GUARD}

@@ -4,6 +4,7 @@
 #
 # The API is read with a compiler of the machine that builds, because the Windows headers that the OpenCL-Headers
 # include there are not for our parser; tables and numbers are the same.
+include(${PROJECT_SOURCE_DIR}/cmake/glob.cmake)
 find_program(CLHARNESS_HOST_COMPILER NAMES cc gcc clang REQUIRED)
 set(source ${PROJECT_SOURCE_DIR})
 set(api ${PROJECT_BINARY_DIR}/harness/api)
@@ -38,9 +39,8 @@ add_library(clharness_common STATIC ${api}/clharness_functions.c ${api}/clharnes
 target_link_libraries(clharness_common PUBLIC clharness_windows)
 add_dependencies(clharness_common clharness_api_files)
 
-file(GLOB icd_parts CONFIGURE_DEPENDS ${source}/mock_icds/base/*.c ${source}/mock_icds/core/*.c ${source}/mock_icds/execution/*.c
-  ${source}/mock_icds/gl/*.c
-  ${source}/mock_icds/external/*.c)
+clharness_glob(icd_parts ${source}/mock_icds/base/*.c ${source}/mock_icds/core/*.c ${source}/mock_icds/execution/*.c
+  ${source}/mock_icds/gl/*.c ${source}/mock_icds/external/*.c)
 add_library(clharness_mock_icd_parts OBJECT ${icd_parts} ${source}/mock_icds/callbacks.c
   ${source}/mock_icds/dispatcher.c ${api}/clharness_rules.c)
 target_include_directories(clharness_mock_icd_parts PRIVATE ${source}/mock_icds)
@@ -86,7 +86,7 @@ set_target_properties(clharness_not_an_icd PROPERTIES PREFIX "" OUTPUT_NAME not_
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/mock_icds)
 set_property(GLOBAL APPEND PROPERTY CLHARNESS_MOCK_ICDS not_an_icd)
 
-file(GLOB layer_parts CONFIGURE_DEPENDS ${source}/mock_layers/*.c)
+clharness_glob(layer_parts ${source}/mock_layers/*.c)
 list(REMOVE_ITEM layer_parts ${source}/mock_layers/layer.c)
 add_library(clharness_mock_layer_parts OBJECT ${layer_parts})
 target_include_directories(clharness_mock_layer_parts PRIVATE ${source}/mock_layers)
@@ -118,7 +118,7 @@ endforeach()
 set(portable main.c commands.c reply.c values.c memory.c log.c calls.c callbacks.c kept_lines.c threads.c layer.c
   libraries.c target.c without_vulkan.c guarded_linux.c)
 list(TRANSFORM portable PREPEND ${source}/harness/probe/)
-file(GLOB own CONFIGURE_DEPENDS ${source}/harness/probe/windows/*.c)
+clharness_glob(own ${source}/harness/probe/windows/*.c)
 add_executable(clharness_probe ${portable} ${own} ${api}/clharness_callbacks.c)
 target_include_directories(clharness_probe PRIVATE ${source}/harness/probe ${source}/harness/probe/windows)
 target_link_libraries(clharness_probe PRIVATE clharness_common uuid)
