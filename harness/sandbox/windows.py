@@ -90,9 +90,11 @@ class Machine:
         """A value of the Vendors key: its name is a mock's path, or any text."""
         return self.registry_value(key, library_path(library), data, type)
 
-    def registry_layer(self, library: Library | str, priority: Data = 0, type: str = "REG_DWORD") -> str:
+    def registry_layer(
+        self, library: Library | str, priority: Data = 0, type: str = "REG_DWORD", key: str = LAYERS
+    ) -> str:
         """A value of the Layers key."""
-        return self.registry_value(LAYERS, library_path(library), priority, type)
+        return self.registry_value(key, library_path(library), priority, type)
 
     def registry_key(self, key: str) -> None:
         """A key without values."""

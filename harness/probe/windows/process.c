@@ -123,6 +123,29 @@ static unsigned long arithmetic(void)
     return control & ~0x3FU;
 }
 
+/* Of this thread: who has made it one of COM's kinds decides how the application may use COM. */
+static const char *apartment(void)
+{
+    static const char *const kinds[] = {"single-threaded", "multithreaded", "neutral", "main"};
+    HMODULE com = GetModuleHandleA("ole32.dll");
+    HRESULT(WINAPI * ask)(int *, int *) = NULL;
+    int kind = -1;
+    int more = 0;
+    if (com) {
+        ask = (HRESULT(WINAPI *)(int *, int *))(uintptr_t)GetProcAddress(com, "CoGetApartmentType");
+    }
+    return ask && ask(&kind, &more) == S_OK && kind >= 0 && kind < 4 ? kinds[kind] : "none";
+}
+
+static bool exceptions_are_own(void)
+{
+    static LPTOP_LEVEL_EXCEPTION_FILTER first;
+    LPTOP_LEVEL_EXCEPTION_FILTER filter = SetUnhandledExceptionFilter(NULL);
+    SetUnhandledExceptionFilter(filter);
+    first = first ? first : filter;
+    return filter == first;
+}
+
 static void show_state(const struct argument *a, const struct reply *reply)
 {
     char text[2048];
@@ -134,9 +157,12 @@ static void show_state(const struct argument *a, const struct reply *reply)
     GetDllDirectoryA(sizeof libraries, libraries);
     int length = snprintf(text, sizeof text,
                           "locale=%s\nworking directory=%s\nfolder of libraries=%s\nfloating-point control=%#lx\n"
-                          "threads=%u\nerror mode=%u\nerror mode of the thread=%lu\npriority class=%lu\n",
+                          "threads=%u\nerror mode=%u\nerror mode of the thread=%lu\npriority class=%lu\n"
+                          "priority of the thread=%d\napartment of the thread=%s\nexceptions=%s\n",
                           setlocale(LC_ALL, NULL), folder, libraries, arithmetic(), count_threads(), GetErrorMode(),
-                          (unsigned long)GetThreadErrorMode(), (unsigned long)GetPriorityClass(GetCurrentProcess()));
+                          (unsigned long)GetThreadErrorMode(), (unsigned long)GetPriorityClass(GetCurrentProcess()),
+                          GetThreadPriority(GetCurrentThread()), apartment(),
+                          exceptions_are_own() ? "the application's" : "another's");
     reply_bytes(reply, text, (size_t)length);
 }
 

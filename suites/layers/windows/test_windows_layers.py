@@ -7,10 +7,20 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.check import INTEGRITY, LAYERS_KEY, LEGACY, Sandbox, WindowsLoader, requirement
+from harness.check import (
+    INTEGRITY,
+    LAYERS_KEY,
+    LEGACY,
+    VENDORS_KEY,
+    VENDORS_KEY_32,
+    Sandbox,
+    WindowsLoader,
+    requirement,
+)
 
 Record = Callable[[str], None]
 USER_KEY = LAYERS_KEY.replace("HKLM", "HKCU")
+KEY_32 = VENDORS_KEY_32.replace("Vendors", "Layers")
 NAMES = ("one", "two", "three")
 
 
@@ -21,9 +31,9 @@ def use_registry(loader: WindowsLoader, sandbox: Sandbox) -> None:
         sandbox.env[LEGACY] = "1"
 
 
-def initialised(loader: WindowsLoader, sandbox: Sandbox, level: str = "") -> list[str]:
+def initialised(loader: WindowsLoader, sandbox: Sandbox, level: str = "", *, wow64: bool = False) -> list[str]:
     """The layers in the order in which they were initialised, in a process of this integrity."""
-    with loader.start(sandbox, integrity=level) as cl:
+    with loader.start(sandbox, integrity=level, wow64=wow64) as cl:
         assert cl.used_platforms() == ["a"]
     return [e.who for e in sandbox.log.calls() if e.name.startswith("clInitLayer")]
 
@@ -137,6 +147,17 @@ def test_values_of_other_keys_are_no_layers(loader: WindowsLoader, sandbox: Sand
     other = f"Z:{sandbox.layer('other')}".replace("/", "\\")
     sandbox.registry_value(rf"HKLM\SOFTWARE\Khronos\OpenCL\{key}", other, 0)
     assert initialised(loader, sandbox) == ["one"]
+
+
+@requirement("LAY-DSC-010")
+@pytest.mark.parametrize("wow64", [False, True], ids=["64-bit", "32-bit"])
+def test_each_process_sees_the_layers_of_its_own_view(loader: WindowsLoader, sandbox: Sandbox, wow64: bool) -> None:
+    """A 32-bit process, which cannot load libraries of 64 bits, has the layers of the 32-bit view (WOW6432Node)."""
+    use_registry(loader, sandbox)
+    sandbox.registry_vendor(sandbox.icd("a"), key=VENDORS_KEY_32 if wow64 else VENDORS_KEY)
+    sandbox.registry_layer(sandbox.layer("wide"), 1)
+    sandbox.registry_layer(sandbox.layer("narrow"), 1, key=KEY_32)
+    assert initialised(loader, sandbox, wow64=wow64) == ["narrow" if wow64 else "wide"]
 
 
 # --- whose registry counts ---
