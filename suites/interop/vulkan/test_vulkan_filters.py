@@ -98,6 +98,33 @@ def test_selected_driver_is_loaded_although_it_is_disabled(vulkan_loader: Vulkan
         assert vk.drivers() == {"beta"}
 
 
+@requirement("VK-DSC-021")
+@pytest.mark.parametrize(
+    ("select", "disable", "expected"),
+    [
+        ("alpha.json", "beta.json", {"alpha"}),
+        ("alpha.json", "nothing", {"alpha"}),
+        ("alpha*", "*bet.json", {"alpha", "alphabet"}),
+        ("", "beta.json", {"alpha", "alphabet"}),
+        ("beta.json", "", {"beta"}),
+        ("nothing", "beta.json", set()),
+        ("nothing", "*", set()),
+        ("*", "*", ALL),
+    ],
+)
+def test_both_filters_hold_beside_each_other(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, select: str, disable: str, expected: set[str]
+) -> None:
+    """Where something is selected, that and nothing else is used, whatever is disabled beside it."""
+    vulkan_loader.require("driver filters")
+    add_drivers(sandbox)
+    sandbox.env |= {SELECT: select, DISABLE: disable}
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == expected
+    assert {who for who in sandbox.log.components() if who in ALL} == expected
+
+
 @requirement("VK-DSC-018")
 @pytest.mark.parametrize("variable", ["VK_ADD_DRIVER_FILES", "XDG_DATA_HOME"])
 def test_filter_takes_drivers_of_every_way(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str) -> None:

@@ -88,14 +88,15 @@ def test_list_of_extensions_takes_any_size_of_memory(vulkan_loader: VulkanLoader
 
 @requirement("VK-EXT-001")
 @pytest.mark.parametrize("wanted", [[PROPERTIES2], [GROUPS], [PROPERTIES2, GROUPS], []], ids=len)
+@pytest.mark.parametrize("first", ["both", "none", "one"])
 def test_driver_sees_only_extensions_that_it_has(
-    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, wanted: list[str]
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, wanted: list[str], first: str
 ) -> None:
     """Each driver gets those of the enabled extensions that it has itself, and no instance is lost for it."""
     own = {"both": {PROPERTIES2, GROUPS}, "one": {PROPERTIES2}, "other": {GROUPS}, "none": set[str]()}
     own["alike"] = {PROPERTIES2.lower(), GROUPS.lower()}
-    for name, extensions in own.items():
-        settings: dict[str, Any] = {"extensions": " ".join(sorted(extensions)), "api_version": "1.0.0"}
+    for name in sorted(own, key=lambda name: name != first):
+        settings: dict[str, Any] = {"extensions": " ".join(sorted(own[name])), "api_version": "1.0.0"}
         sandbox.driver(name, faults=["create_instance_refuses_extensions"], **settings)
 
     with vulkan_loader.start(sandbox) as vk:
@@ -154,6 +155,25 @@ def test_function_of_an_extension_works_on_drivers_that_lack_it(
             names.append(properties[start : start + 256].split(b"\0")[0].decode())
     assert sorted(names) == ["has.0", "lacks.0"]
     assert any(sandbox.log.calls(name, by="has") for name in lacking)  # by which of its names is open
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("what", ["Features", "Properties", "MemoryProperties"])
+@pytest.mark.parametrize("suffix", ["", "KHR"], ids=["core", "extension"])
+def test_query_reaches_a_driver_that_has_one_name_of_it(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str, suffix: str
+) -> None:
+    """A driver of 1.1 may lack the name of the extension, and one of 1.0 that of 1.1: it is asked by what it has."""
+    name = f"vkGetPhysicalDevice{what}2"
+    version = "1.0.0" if suffix else "1.1.0"
+    lacking = [name if suffix else f"{name}KHR"]
+    sandbox.driver("a", extensions=PROPERTIES2, functions={"lacks": lacking}, api_version=version)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(version, extensions=[PROPERTIES2] if suffix else [])
+        (device,) = vk.physical_devices(instance)
+        vk.call_found(instance, f"{name}{suffix}", device, vk.structure(f"VkPhysicalDevice{what}2"))
+    assert sandbox.log.calls(f"{name}{suffix}", by="a")
 
 
 @requirement("VK-EXT-002")

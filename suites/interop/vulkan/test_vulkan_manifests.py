@@ -246,7 +246,13 @@ def test_relative_path_is_not_that_of_the_working_directory(
 
 
 @requirement("VK-DSC-009")
-@pytest.mark.parametrize("name", ["lib with blanks.so", "libü.so", "lib,comma.so", "lib#x%20.so", "library.driver"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("lib with blanks.so", "libü.so", "lib,comma.so", "lib#x%20.so", "library.driver", "libend.so ", " lib.so"),
+        *("lib.so.1.2.3", "lib", "lib$x.so", "lib~.so", "lib'quote.so", "lib;x.so", "lib*.so", "lib:x.so"),
+    ],
+)
 def test_library_path_is_taken_as_it_is(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str) -> None:
     """Blanks, signs and letters of any alphabet are part of the path."""
     sandbox.driver("plain")
@@ -313,6 +319,22 @@ def test_portability_driver_is_hidden_from_applications_that_do_not_ask(
         assert vk.drivers() == ({"plain"} if is_portability else {"plain", "port"})
         assert vk.drivers(extensions=[extension], flags=flag) == {"plain", "port"}
         assert vk.drivers(extensions=[extension]) == ({"plain"} if is_portability else {"plain", "port"})
+
+
+@requirement("VK-DSC-045")
+def test_flag_for_portability_without_its_extension(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, record: Callable[[str], None]
+) -> None:
+    """An application that sets the flag and does not enable the extension may get portability drivers, or none."""
+    vulkan_loader.require("hides portability drivers")
+    vulkan_loader.require("VK_KHR_portability_enumeration")
+    sandbox.driver("plain")
+    sandbox.driver("port", manifest={"is_portability_driver": True, "file_format_version": "1.0.1"})
+
+    with vulkan_loader.start(sandbox) as vk:
+        names = vk.drivers(flags=1)
+    assert "plain" in names
+    record("used" if "port" in names else "hidden")
 
 
 @requirement("VK-DSC-028")

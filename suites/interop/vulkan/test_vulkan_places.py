@@ -50,6 +50,17 @@ def test_search_goes_on_without_a_home(vulkan_loader: VulkanLoader, sandbox: Vul
         assert vk.drivers() == {"listed", "machine"}
 
 
+@requirement("VK-DSC-004")
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_folder_of_a_variable_needs_no_home(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str) -> None:
+    """What a variable names is searched in a process that has no HOME, too."""
+    sandbox.manifest("named.json", sandbox.library("named"), sandbox.search_folder("place"))
+    sandbox.env[variable] = str(sandbox.root / "place")
+
+    with vulkan_loader.start(sandbox, search=True, unset=("HOME",)) as vk:
+        assert vk.drivers() == {"named"}
+
+
 @requirement("VK-DSC-029")
 def test_compiled_in_folder_of_the_configuration_is_searched_in_order(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.check import NEGOTIATE, VulkanLoader, VulkanSandbox, requirement
+from harness.check import NEGOTIATE, VulkanLoader, VulkanSandbox, manifest_of, requirement
 
 NAMES = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")
 PLACES = ("/etc/xdg", "/etc/vulkan", "/usr/local/share", "/usr/share")
@@ -295,11 +295,17 @@ def test_folders_are_searched_in_the_documented_order(vulkan_loader: VulkanLoade
 
 
 @requirement("VK-DSC-006")
-def test_all_manifests_of_a_folder_are_read(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
-    """Twenty manifests in one folder: each driver is there, in whatever order."""
+@pytest.mark.parametrize("others", [0, 40, 500])
+def test_all_manifests_of_a_folder_are_read(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, others: int) -> None:
+    """Twenty manifests in one folder, beside others that name no library: each driver is there, in whatever order."""
     folder = sandbox.search_folder("data")
     names = {f"d{number}" for number in range(20)}
-    for name in names:
+    ordered = sorted(names)
+    for name in ordered[:10]:
+        install(sandbox, name, folder)
+    for number in range(others):
+        sandbox.manifest(f"other{number}.json", manifest_of(sandbox.root / "missing.so"), folder)
+    for name in ordered[10:]:
         install(sandbox, name, folder)
     sandbox.env["XDG_DATA_HOME"] = str(sandbox.root / "data")
 

@@ -131,6 +131,30 @@ def test_surfaces_are_told_apart(vulkan_loader: VulkanLoader, sandbox: VulkanSan
     assert ended == [used[0], used[1]]
 
 
+@requirement("VK-OBJ-016", "VK-OBJ-005")
+@pytest.mark.parametrize("number", [2, 5, 40])
+def test_each_of_many_surfaces_is_made_once(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, number: int) -> None:
+    """However often each of several surfaces is used, a driver has one of its own for it, and ends it once."""
+    require_surfaces(vulkan_loader, sandbox)
+    for name in ("own1", "own2"):
+        sandbox.driver(name, interface=3, extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, HEADLESS])
+        surfaces = [make_surface(vk, instance) for _ in range(number)]
+        devices = vk.physical_devices(instance)
+        for _ in range(3):
+            assert {support(vk, device, surface) for surface in surfaces for device in devices} == {1}
+        for surface in surfaces:
+            vk.vkDestroySurfaceKHR(instance, surface, None)
+    for name in ("own1", "own2"):
+        objects = sandbox.log.happened("object", by=name)
+        handles = [int(e.data["handle"], 16) for e in objects if e.data["detail"].startswith("surface")]
+        used = [int(e.data["handle"], 16) for e in sandbox.log.happened("own surface", by=name)]
+        ended = [e.arguments[1] for e in sandbox.log.calls("vkDestroySurfaceKHR", by=name)]
+        assert len(handles) == number and set(used) == set(handles) and sorted(ended) == sorted(handles)
+
+
 @requirement("VK-OBJ-016")
 @pytest.mark.parametrize("what", ["Capabilities", "Formats", "PresentModes"])
 def test_queries_of_surfaces_get_the_surface_of_the_driver(
