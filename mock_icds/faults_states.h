@@ -184,3 +184,7 @@ FAULT(kernel_names_may_go_on)
 FAULT(kernel_names_may_be_cut)
 /* Counts a reference more to programs that are linked. */
 FAULT(linked_programs_are_counted_twice)
+/* Reports no buffer of parts whose buffer was released. */
+FAULT(parts_forget_released_buffers)
+/* Does not delete a buffer with the last of its parts. */
+FAULT(parts_keep_their_buffers_for_ever)

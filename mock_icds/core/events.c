@@ -194,7 +194,8 @@ static void release_memory(struct object *memory)
         call_destructors(memory);
     }
     if (part && whole->references == 0 && object_count_children(whole, HANDLE_cl_mem) == 1 &&
-        !fault(FAULT_buffers_end_before_their_parts, ANY_PLATFORM)) {
+        !fault(FAULT_buffers_end_before_their_parts, ANY_PLATFORM) &&
+        !fault(FAULT_parts_keep_their_buffers_for_ever, ANY_PLATFORM)) {
         call_destructors(whole);
     }
 }

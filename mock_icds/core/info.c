@@ -283,6 +283,10 @@ static bool relation_info(enum function function, struct object *object, const u
             answer = answer->parent;
         }
         void *handle = answer ? object_handle(answer) : NULL;
+        if (query == CL_MEM_ASSOCIATED_MEMOBJECT && answer && answer->references == 0 &&
+            fault(FAULT_parts_forget_released_buffers, ANY_PLATFORM)) {
+            handle = NULL;
+        }
         if (handle && fault(FAULT_queries_give_no_object, ANY_PLATFORM)) {
             handle = (void *)(uintptr_t)nothing;
         }

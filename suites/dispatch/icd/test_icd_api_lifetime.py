@@ -184,7 +184,7 @@ def test_what_a_command_uses_is_released_before_it_runs(icd: Icd, sandbox: Sandb
 
 @requirement("API-REF-002")
 def test_sub_buffer_keeps_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
-    """So does a sub-buffer without its buffer: it can be read."""
+    """So does a sub-buffer without its buffer: it names it still, and can be read."""
     with icd.open(sandbox) as session:
         objects = platform_of(session)
         region = session.words([0, 16])
@@ -195,6 +195,10 @@ def test_sub_buffer_keeps_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
         assert session.call("clEnqueueWriteBuffer", objects.queue, part, 1, 0, 16, content, 0, None, None) == CL.SUCCESS
         assert change(session, "Release", "cl_mem", objects.mem) == 0
         assert count_of(session, "cl_mem", part) >= 1
+        whole = session.buffer(8, 0)
+        query = api().constant("CL_MEM_ASSOCIATED_MEMOBJECT")
+        assert session.call("clGetMemObjectInfo", part, query, 8, whole, None) == CL.SUCCESS
+        assert whole.handle() == objects.mem, "CL_MEM_ASSOCIATED_MEMOBJECT is another object than the buffer"
         got = session.buffer(16)
         assert session.call("clEnqueueReadBuffer", objects.queue, part, 1, 0, 16, got, 0, None, None) == CL.SUCCESS
         assert got.bytes() == bytes(range(16)), "the sub-buffer lost its content when its buffer was released"
@@ -293,6 +297,10 @@ def test_destructor_callback_of_a_buffer_waits_for_its_sub_buffer(icd: Icd, sand
         assert session.callbacks() == 0
         assert change(session, "Release", "cl_mem", part) == 0
         session.await_callbacks(1)
+        called = session.callbacks()
+        assert called == 1, (
+            f"the buffer's callback was called {called} times after the release of its part, expected once"
+        )
         assert session.quit() == 0
 
 
