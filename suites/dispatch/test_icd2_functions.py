@@ -128,18 +128,22 @@ def test_missing_function_of_the_loaders_own_need_refuses_only_its_platform(
 
 @requirement("DISP-ICD2-010", "DISP-ICD2-011", "DISP-ICD2-008")
 @pytest.mark.parametrize("first", [0, 1])
-def test_each_platform_of_one_vendor_has_its_own_functions(loader: Loader, sandbox: Sandbox, first: int) -> None:
+@pytest.mark.parametrize("others", ["", "b"], ids=["alone", "beside another"])
+def test_each_platform_of_one_vendor_has_its_own_functions(
+    loader: Loader, sandbox: Sandbox, others: str, first: int
+) -> None:
     """Each platform of one ICD 2 vendor has its own functions: two platforms that have every other one."""
     loader.require("ICD 2")
     kept = ALWAYS | MAKERS
     lacks = {n: {name for name in DISPATCHED[(n + first) % 2 :: 2] if name not in kept} for n in (0, 1)}
     lacking_slots = [f"{name} {n}" for n, names in lacks.items() for name in names]
     sandbox.vendor("a", icd2=True, platforms=2, functions={"lacks": lacking_slots})
-    sandbox.vendor("b", icd2=True)
+    for name in others:
+        sandbox.vendor(name, icd2=True)
     with loader.start(sandbox) as cl:
         functions = reached(cl)
         platforms = {objects.owner: objects for objects in (Objects(cl, p) for p in cl.GetPlatformIDs())}
-        assert set(platforms) == {"a.0", "a.1", "b"}
+        assert set(platforms) == {"a.0", "a.1", *others}
         for call in call_all(sandbox, cl, [(objects, functions) for objects in platforms.values()]):
             missing = call.owner != "b" and call.function.name in lacks[int(call.owner[-1])]
             assert call.reached == ([] if missing else [f"{call.owner[0]} ({call.function})"]), call

@@ -275,6 +275,21 @@ def test_libraries_are_closed_after_their_end(
 
 
 @requirement("LAY-DEI-008")
+@pytest.mark.parametrize("position", NAMES)
+def test_library_of_a_layer_without_an_end_is_closed(loader: Loader, sandbox: Sandbox, position: str) -> None:
+    """A layer that has no clDeinitLayer is closed like the others, and the others are deinitialised."""
+    require_deinitialisation(loader)
+    sandbox.vendor("a")
+    layers = chain(sandbox, position, [], variant="layer_without_deinit")
+    with loader.start(sandbox) as cl:
+        assert cl.platform_names() == ["a"]
+        assert all(cl.maps(layer) for layer in layers)
+        cl.close()
+        assert [cl.maps(layer) for layer in layers] == [False] * len(NAMES)
+    assert deinitialised(sandbox.log) == [name for name in NAMES if name != position]
+
+
+@requirement("LAY-DEI-008")
 @pytest.mark.parametrize("variant", ["layer", "layer_without_deinit"])
 @pytest.mark.parametrize("number", [1, 2])
 def test_layer_library_that_the_application_holds_stays(
