@@ -32,8 +32,9 @@ def test_each_enabled_value_names_a_vendor(loader: WindowsLoader, sandbox: Sandb
 def test_thousands_of_values_are_read_to_the_end(loader: WindowsLoader, sandbox: Sandbox) -> None:
     """Thousands of values of missing libraries, before and after a good one, do not hide it."""
     sandbox.registry_vendor(sandbox.icd("good"))
-    for number in range(1500):
+    for number in range(4200):
         sandbox.registry_vendor(rf"A:\missing\{number}.dll")
+    for number in range(100):
         sandbox.registry_vendor(rf"Z:\zzz\{number}.dll")
     check_listed(loader, sandbox, "good")
 
@@ -197,6 +198,7 @@ FILES: dict[str, str] = {
     "dots": "lib.with.dots.dll",
     "another ending": "library.icd",
     "capitals": "LIBRARY.DLL",
+    "a variable": "lib%SystemRoot%.dll",
     "signs": "lib#%&'()+,;=@[]^`{}~!.dll",
 }
 
