@@ -246,6 +246,14 @@ def test_the_list_says_what_a_fault_does(fault: list[str], line: str, capsys: py
 
 
 @pytest.mark.parametrize(
+    "way", [["--fault", "newline_kept", "fifo_blocks"], ["--fault", "newline_kept", "--fault", "fifo_blocks"]]
+)
+def test_several_faults_may_be_named(way: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["selftest", "--list", *way]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["newline_kept", "fifo_blocks"]
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--fault", "nonsense"], "there is no such fault; `clharness selftest --list` prints all"),

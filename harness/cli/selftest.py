@@ -38,7 +38,9 @@ EXAMPLE = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--fault", metavar="NAME", nargs="+", help="only these faults (--list prints all)")
+    parser.add_argument(
+        "--fault", metavar="NAME", nargs="+", action="extend", help="only these faults (--list prints all)"
+    )
     parser.add_argument("-k", metavar="EXPRESSION", help="with --fault: only these checks, as pytest's -k has it")
     parser.add_argument("--sample", metavar="N", type=positive, help="only so many faults, chosen at random")
     parser.add_argument("--seed", metavar="S", type=int, help="the seed of --sample; default: a new one each time")

@@ -79,7 +79,7 @@ def test_missing_layer_of_the_registry_costs_only_itself(loader: WindowsLoader, 
 
 
 @requirement("LAY-DSC-010")
-def test_layers_of_the_registry_are_behind_those_of_the_list(loader: WindowsLoader, sandbox: Sandbox) -> None:
+def test_layers_of_the_registry_come_after_those_of_the_list(loader: WindowsLoader, sandbox: Sandbox) -> None:
     """Layers of the machine are initialised before those of OPENCL_LAYERS, and so stand closer to the vendors."""
     use_registry(loader, sandbox)
     sandbox.vendor("a")
