@@ -11,8 +11,8 @@ struct config config;
 static const char *const fault_names[] = {
 #define FAULT(name) #name,
 #include "faults.h"
-#include "faults_compute.h"
 #include "faults_abilities.h"
+#include "faults_compute.h"
 #include "faults_contents.h"
 #include "faults_external.h"
 #include "faults_gl.h"

@@ -9,8 +9,8 @@
 enum fault {
 #define FAULT(name) FAULT_##name,
 #include "faults.h"
-#include "faults_compute.h"
 #include "faults_abilities.h"
+#include "faults_compute.h"
 #include "faults_contents.h"
 #include "faults_external.h"
 #include "faults_gl.h"
