@@ -164,7 +164,7 @@ static cl_int sub_group_info(const uint64_t *a)
                  SUB_GROUP;
         break;
     case CL_KERNEL_MAX_NUM_SUB_GROUPS:
-        answer = MOST_SUB_GROUPS * (fault(FAULT_kernels_exceed_sub_groups, ANY_PLATFORM) ? 2 : 1);
+        answer = fault(FAULT_kernels_exceed_sub_groups, ANY_PLATFORM) ? 2 * (size_t)MOST_SUB_GROUPS : MOST_SUB_GROUPS;
         break;
     case CL_KERNEL_COMPILE_NUM_SUB_GROUPS:
         answer = fault(FAULT_sub_groups_are_required, ANY_PLATFORM) ? 1 : 0;
