@@ -138,7 +138,8 @@ bool intermediate_info(const struct object *device, cl_uint query, const uint64_
     cl_name_version listed = {.version = CL_MAKE_VERSION(1, 0, 0), .name = "SPIR-V"};
     bool asked = is_able(device) && (query == CL_DEVICE_IL_VERSION || query == CL_DEVICE_ILS_WITH_VERSION);
     if (asked && query == CL_DEVICE_IL_VERSION) {
-        *result = answer_info(rest, text, sizeof text);
+        bool lacks = fault(FAULT_languages_are_listed_by_version_only, ANY_PLATFORM);
+        *result = lacks ? answer_info(rest, "", 1) : answer_info(rest, text, sizeof text);
     } else if (asked) {
         *result = answer_info(rest, &listed, sizeof listed);
     }
