@@ -13,7 +13,7 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +109,15 @@ def kept(pack_name: str, name: str, digest: str, make: Callable[[], Any]) -> Any
     with contextlib.suppress(TypeError, ValueError):  # such as dates
         pack.put(name, digest, json.dumps(value, ensure_ascii=True))
     return value
+
+
+def of_file(pack_name: str, file: Path, modules: Iterable[str], make: Callable[[], Any]) -> Any:
+    """What `make` gives for a file that may lie anywhere, as JSON can hold it; kept for as long as the file's content
+    and the sources of the modules that make it are the same. Raises OSError where the file cannot be read.
+    """
+    with file.open("rb") as opened:
+        content = hashlib.file_digest(opened, "sha256").hexdigest()
+    return kept(pack_name, str(file), f"{version_of(*modules)}-{content}", make)
 
 
 def _name_of(path: Path) -> str | None:

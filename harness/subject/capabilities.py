@@ -11,7 +11,6 @@ Where the loader's expectation file is known, a capability that vanished is a de
 from __future__ import annotations
 
 import difflib
-import hashlib
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -200,15 +199,14 @@ def outcomes(loader: Loader, name: str) -> dict[str, str]:
 def left_out(loader: Loader) -> list[str]:
     """The capabilities that belong to parts of a loader of which nothing stands in the file; kept for that file."""
     file = _file_with_signs(loader)
-    content = file.read_bytes()
-    reader = derived.version_of(__file__, str(Path(__file__).with_name("elf.py")))
-    digest = f"{reader}-{hashlib.sha256(content).hexdigest()}"
-    return [str(name) for name in derived.kept("left-out", str(file), digest, lambda: _left_out(file, content))]
+    readers = (__file__, str(Path(__file__).with_name("elf.py")))
+    return [str(name) for name in derived.of_file("left-out", file, readers, lambda: _left_out(file))]
 
 
-def _left_out(file: Path, content: bytes) -> list[str]:
+def _left_out(file: Path) -> list[str]:
     from harness.subject import elf  # only here: what it reads with takes a while to import
 
+    content = file.read_bytes()
     absent = {
         name for names, texts in _PARTS.items() if not any(t.encode() in content for t in texts) for name in names
     }

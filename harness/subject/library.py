@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
 from pathlib import Path
@@ -51,10 +50,8 @@ def read_library(path: Path, what: str, example: str) -> SharedLibrary:
 
 def _read(real: Path) -> SharedLibrary:
     """Reads the file, or what was read in it when it was the same: its tables take longer than most cases."""
-    with real.open("rb") as file:
-        content = hashlib.file_digest(file, "sha256").hexdigest()
-    reader = derived.version_of(*(str(Path(__file__).with_name(name)) for name in _READERS))
-    fields = derived.kept("libraries", str(real), f"{reader}-{content}", lambda: _fields(real))
+    readers = (str(Path(__file__).with_name(name)) for name in _READERS)
+    fields = derived.of_file("libraries", real, readers, lambda: _fields(real))
     return SharedLibrary(real, **{name: _of_json(value) for name, value in fields.items()})
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "Rule",
     "accepted",
     "commands_with_events",
+    "enqueue",
     "has_parameter",
     "lacks",
     "optional",
@@ -38,6 +39,7 @@ __all__ = [
     "recipes",
     "refusals",
     "require_answer",
+    "require_function",
     "require_sentence",
     "rules",
     "states",
@@ -84,6 +86,35 @@ _LACKING = (
 def lacks(function: str, error: int) -> bool:
     """Whether the error to the proper call of a function says that the platform may do without it, and does."""
     return optional(function) and str(Code(error)) in _LACKING
+
+
+def require_function(function: str, error: int) -> None:
+    """Makes the attempt `unsupported` where the error to the proper call of a function says that there is none."""
+    if lacks(function, error):
+        raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
+
+
+def enqueue(
+    objects: IcdObjects, function: str, waits: list[Value], queue: Value | None = None, event: Buffer | None = None
+) -> None:
+    """Enqueues the proper call of a function, which does not block and waits for events: in the usual queue, and
+    without an event of its own, where none is given. Makes the attempt `unsupported` where the platform lacks it.
+    """
+    call = prepare(objects, function)
+    for i, parameter in enumerate(call.function.parameters):
+        if parameter.name.startswith("blocking_"):
+            call.arguments[i] = 0
+        elif parameter.name == "num_events_in_wait_list":
+            call.arguments[i] = len(waits)
+        elif parameter.name == "event_wait_list":
+            call.arguments[i] = waits or None
+        elif parameter.name == "event":
+            call.arguments[i] = event
+        elif parameter.name == "command_queue" and queue is not None:
+            call.arguments[i] = queue
+    error = call.make()
+    require_function(function, error)
+    assert error == CL.SUCCESS, f"{function} answered {error}, expected CL_SUCCESS"
 
 
 def require_answer(query: Query, error: int) -> None:

@@ -7,14 +7,12 @@ import pytest
 
 from harness.check import (
     CL,
-    Buffer,
     Icd,
     IcdObjects,
     IcdSession,
     Later,
     Memory,
     Sandbox,
-    Unsupported,
     Value,
     api,
     calls,
@@ -67,8 +65,7 @@ def blocks(objects: IcdObjects, function: str) -> None:
         elif parameter.name == "event_wait_list":
             call.arguments[i] = [threads.gate]
     error = calls.prepare(objects, function).make()
-    if calls.lacks(function, error):
-        raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
+    calls.require_function(function, error)
     threads.call(0, objects.queue, function, *call.arguments)
     threads.run()
 
@@ -81,26 +78,6 @@ def test_blocking_call_returns_when_its_command_has_ended(icd: Icd, sandbox: San
             attempts.check(function, lambda objects, function=function: blocks(objects, function))  # type: ignore[misc]
 
 
-def enqueue(objects: IcdObjects, function: str, queue: Value, waits: list[Value], event: Buffer | None) -> None:
-    """Enqueues the proper call of a function, which does not block; makes the attempt `unsupported` without it."""
-    call = calls.prepare(objects, function)
-    for i, parameter in enumerate(call.function.parameters):
-        if parameter.name == "command_queue":
-            call.arguments[i] = queue
-        elif parameter.name.startswith("blocking_"):
-            call.arguments[i] = 0
-        elif parameter.name == "num_events_in_wait_list":
-            call.arguments[i] = len(waits)
-        elif parameter.name == "event_wait_list":
-            call.arguments[i] = waits or None
-        elif parameter.name == "event":
-            call.arguments[i] = event
-    error = call.make()
-    if calls.lacks(function, error):
-        raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
-    assert error == CL.SUCCESS, f"{function} answered {error}, expected CL_SUCCESS"
-
-
 @requirement("API-EVT-017")
 def test_finishing_waits_for_commands_of_every_kind(icd: Icd, sandbox: Sandbox) -> None:
     """clFinish returns after a command that waits for a user event, of any kind, with or without an event of it."""
@@ -109,7 +86,7 @@ def test_finishing_waits_for_commands_of_every_kind(icd: Icd, sandbox: Sandbox) 
         threads = Threads(objects)
         queue = objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0)
         event = objects.session.buffer(8, 0) if with_event else None
-        enqueue(objects, function, queue, [threads.gate], event)
+        calls.enqueue(objects, function, [threads.gate], queue, event)
         threads.call(0, queue, "clFinish", queue)
         threads.run()
 
@@ -139,7 +116,7 @@ def test_flushed_command_ends_without_its_queue(icd: Icd, sandbox: Sandbox, how:
     def check(objects: IcdObjects, function: str) -> None:
         first, second = (objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0) for _ in range(2))
         event, status = objects.session.buffer(8, 0), objects.session.buffer(4)
-        enqueue(objects, function, first, [], event)
+        calls.enqueue(objects, function, [], first, event)
         flush(objects, first, how, event.handle())
         memory = Memory(objects)
         memory.succeed("clEnqueueMarkerWithWaitList", second, 1, [event.handle()], None)

@@ -70,23 +70,8 @@ def plain_queue(objects: IcdObjects) -> tuple[Any, ...]:
 
 def enqueue(objects: IcdObjects, function: str, waits: list[Value], queue: Value | None = None) -> Value:
     """Enqueues the proper call of a function, which does not block and waits for events; gives its event."""
-    session = objects.session
-    call, event = calls.prepare(objects, function), session.buffer(8, 0)
-    for i, parameter in enumerate(call.function.parameters):
-        if parameter.name.startswith("blocking_"):
-            call.arguments[i] = 0
-        elif parameter.name == "num_events_in_wait_list":
-            call.arguments[i] = len(waits)
-        elif parameter.name == "event_wait_list":
-            call.arguments[i] = waits or None
-        elif parameter.name == "event":
-            call.arguments[i] = event
-        elif parameter.name == "command_queue" and queue is not None:
-            call.arguments[i] = queue
-    error = call.make()
-    if calls.lacks(function, error):
-        raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
-    assert error == CL.SUCCESS, f"answered {error}, expected CL_SUCCESS"
+    event = objects.session.buffer(8, 0)
+    calls.enqueue(objects, function, waits, queue, event)
     return event.handle()
 
 

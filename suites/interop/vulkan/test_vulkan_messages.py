@@ -196,37 +196,37 @@ def test_callbacks_for_reports_hear_messages(
     assert heard(sandbox, "report") == [[0x7000 + flags, flags, device, 0x1122334455667788, 0, 99, *texts]]
 
 
-@requirement("VK-OBJ-032")
-@pytest.mark.parametrize("flags", AS_MESSAGES)
-def test_messengers_hear_reports(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, flags: int) -> None:
-    """A report reaches the messenger that is made for a severity like its flags, once, and no other."""
+def report(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, flags: int, messengers: dict[int, tuple[int, int]]
+) -> list[list[int]]:
+    """What messengers hear of a report: by their data, the severities and the types that each is made for."""
     for extension in (UTILS, REPORT):
         require_extension(vulkan_loader, extension)
     sandbox.driver("a", extensions=f"{UTILS} {REPORT}")
 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance(extensions=[UTILS, REPORT])
-        for data in (VERBOSE, INFO, WARNING, ERROR):
-            types = GENERAL | VALIDATION | PERFORMANCE
-            make(vk, instance, UTILS, {"messageSeverity": data, "messageType": types, "pUserData": 0x7000 + data})
+        for data, (severity, types) in messengers.items():
+            make(vk, instance, UTILS, {"messageSeverity": severity, "messageType": types, "pUserData": data})
         arguments = (flags, 3, 0x1122334455667788, 77, 99, vk.data(b"prefix\0"), vk.data(b"text\0"))
         vk.call_found(instance, "vkDebugReportMessageEXT", instance, *arguments)
-    assert [reports[:2] for reports in heard(sandbox, "message")] == [[0x7000 + AS_MESSAGES[flags], AS_MESSAGES[flags]]]
+    return heard(sandbox, "message")
+
+
+@requirement("VK-OBJ-032")
+@pytest.mark.parametrize("flags", AS_MESSAGES)
+def test_messengers_hear_reports(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, flags: int) -> None:
+    """A report reaches the messenger that is made for a severity like its flags, once, and no other."""
+    types = GENERAL | VALIDATION | PERFORMANCE
+    messengers = {0x7000 + severity: (severity, types) for severity in (VERBOSE, INFO, WARNING, ERROR)}
+    heard_of = report(vulkan_loader, sandbox, flags, messengers)
+    assert [reports[:2] for reports in heard_of] == [[0x7000 + AS_MESSAGES[flags], AS_MESSAGES[flags]]]
 
 
 @requirement("VK-OBJ-032")
 @pytest.mark.parametrize("flags", AS_MESSAGES)
 def test_messengers_of_one_type_hear_reports(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, flags: int) -> None:
     """Of three messengers, each made for one type of messages, one hears a report: it is of one type."""
-    for extension in (UTILS, REPORT):
-        require_extension(vulkan_loader, extension)
-    sandbox.driver("a", extensions=f"{UTILS} {REPORT}")
-
-    with vulkan_loader.start(sandbox) as vk:
-        instance = vk.instance(extensions=[UTILS, REPORT])
-        for types in (GENERAL, VALIDATION, PERFORMANCE):
-            severity = VERBOSE | INFO | WARNING | ERROR
-            make(vk, instance, UTILS, {"messageSeverity": severity, "messageType": types, "pUserData": 0x7000 + types})
-        arguments = (flags, 3, 0x1122334455667788, 77, 99, vk.data(b"prefix\0"), vk.data(b"text\0"))
-        vk.call_found(instance, "vkDebugReportMessageEXT", instance, *arguments)
-    assert len(heard(sandbox, "message")) == 1
+    severity = VERBOSE | INFO | WARNING | ERROR
+    messengers = {0x7000 + types: (severity, types) for types in (GENERAL, VALIDATION, PERFORMANCE)}
+    assert len(report(vulkan_loader, sandbox, flags, messengers)) == 1
