@@ -117,6 +117,25 @@ def test_threads_that_compile_may_compute_for_longer_too(
         assert cl.go() == 1
 
 
+def test_many_calls_of_threads_may_compute_for_longer_than_one(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    """A driver makes contexts one at a time, however many threads ask for them; one answer is of them all."""
+    tell(burns="900")
+    with hostile.start(sandbox, time_limit=0.3) as cl:
+        for _ in range(2):
+            cl.in_thread(0, "clGetPlatformIDs", 0, None, None)
+        assert cl.go() == 1
+
+
+def test_many_calls_of_threads_that_wait_hang_as_soon_as_one(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(hangs="")
+    start = time.monotonic()
+    with pytest.raises(Hung, match="in which it waited"), hostile.start(sandbox, time_limit=0.5) as cl:
+        for _ in range(2):
+            cl.in_thread(0, "clGetPlatformIDs", 0, None, None)
+        cl.go()
+    assert time.monotonic() - start < 0.5 * patience.COMPILER_FACTOR
+
+
 def test_a_compiler_that_computes_for_ever_hangs(
     hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,7 +52,8 @@ class Connection:
         self.pid = 0  # of the probe, which is not always the process that was started; see `found_pid`
         self._own_number = 0  # what the probe's process calls itself, in a namespace of its own or on Windows
         self._last = ""
-        self._threads_compile = False  # calls that were kept for threads may have to compile
+        self._kept = 0  # calls that were kept for threads, all of which `go` makes before it answers
+        self._threads_compile = False  # and some of them may have to compile
         self._slow = 0.0  # seconds that answers took that took long
         self._meter: Meter | None = None  # of an answer that takes long
         self._server = 0  # number of a process that the subject's has to wait for
@@ -251,7 +252,7 @@ class Connection:
             self._kill()
             raise Excessive(f"the subject took {excess} in: {self._last}")
         remaining = min(
-            self._meter.remaining(self.time_limit, self._compiles()), SESSION_FACTOR * self.time_limit - self._slow
+            self._meter.remaining(self.time_limit, self._may_compute()), SESSION_FACTOR * self.time_limit - self._slow
         )
         if remaining <= 0:
             self._hung()
@@ -263,9 +264,9 @@ class Connection:
             )
         return min(TICK, remaining)
 
-    def _compiles(self) -> bool:
-        """Whether what was asked may have to compile, in its own thread or in others."""
-        return self._threads_compile if self._last == "go" else compiles(self._last)
+    def _may_compute(self) -> bool:
+        """Whether what was asked may have to compile, or makes many calls, each of which may have much to do."""
+        return self._kept > 1 or self._threads_compile if self._last == "go" else compiles(self._last)
 
     def _wait_anew(self) -> None:
         """The time limit is one of each answer, also where many questions were asked at once."""
@@ -343,8 +344,10 @@ class Connection:
             else:
                 answers.append(_content(self._last, reply))
                 self.calls_made += self._last.startswith(("call ", "address ", "vkcall "))
-                self._threads_compile |= self._last.startswith("thread ") and compiles(self._last)
-                self._threads_compile &= self._last != "go"
+                if self._last.startswith("thread "):
+                    self._kept, self._threads_compile = self._kept + 1, self._threads_compile or compiles(self._last)
+                elif self._last == "go":
+                    self._kept, self._threads_compile = 0, False
         if refused:
             self._resynchronise()
             raise refused

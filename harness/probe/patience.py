@@ -18,7 +18,7 @@ from harness.probe.process import children_of
 FIRST_LOOK = 0.05  # seconds until an answer counts as slow; before that nothing is looked at
 TICK = 0.25  # seconds between two looks
 SESSION_FACTOR = 20  # time limits that all answers of a session may take together
-COMPILER_FACTOR = 6  # time limits that a call which compiles may compute for
+COMPILER_FACTOR = 6  # time limits that a call which compiles, or many calls at once, may compute for
 # A slow compiler computes; one that hangs mostly waits.
 COMPILING = {
     "clBuildProgram", "clCompileProgram", "clLinkProgram", "clCreateKernel", "clCreateKernelsInProgram",
@@ -101,9 +101,9 @@ class Meter:
         self.computed += max(0.0, min(ran, own))
         return own
 
-    def remaining(self, limit: float, compiles: bool) -> float:
-        """Seconds that are left of a time limit: a call that compiles may compute for COMPILER_FACTOR of them."""
-        return (min(limit + self.computed, COMPILER_FACTOR * limit) if compiles else limit) - self.used
+    def remaining(self, limit: float, may_compute: bool) -> float:
+        """Seconds that are left of a time limit, COMPILER_FACTOR of them for what may compute, while it computes."""
+        return (min(limit + self.computed, COMPILER_FACTOR * limit) if may_compute else limit) - self.used
 
     def doing(self) -> str:
         """What the process did most of the time, as part of a sentence."""
