@@ -28,10 +28,7 @@ for program in "$work"/fuzz/fuzz_*; do
     [[ $target != vendor_icd && $target != vulkan_* ]] || continue # of a vendor's ICD or a Vulkan loader: none is here
     name=clharness_$target
     cp "$program" "$OUT/$name"
-    if [[ -d $source/fuzz/corpus/$target ]]; then
-        rm -f "$OUT/${name}_seed_corpus.zip"
-        (cd "$source/fuzz/corpus/$target" && python3 -m zipfile -c "$OUT/${name}_seed_corpus.zip" ./*)
-    fi
+    (cd "$source" && python3 -m harness.fuzz.grown --seed-corpus "$target" "$OUT/${name}_seed_corpus.zip")
     [[ ! -e $source/fuzz/dictionaries/$target.dict ]] ||
         cp "$source/fuzz/dictionaries/$target.dict" "$OUT/$name.dict"
     cp "$source/ci/oss-fuzz/target.options" "$OUT/$name.options"

@@ -17,7 +17,7 @@ from harness.build import build, require_checkout
 from harness.cli.loader import library_path, output_path, positive
 from harness.errors import Exit, UsageError
 from harness.escaping import printable
-from harness.fuzz import bisect, builds, coverage, reproducers, summary, sweep
+from harness.fuzz import bisect, builds, coverage, grown, reproducers, summary, sweep
 from harness.fuzz.blocks import blocks_file
 from harness.fuzz.campaign import Campaign, Target, default_folder
 from harness.fuzz.planted import planted
@@ -307,8 +307,7 @@ def _folder(args: argparse.Namespace, subject: FuzzSubject) -> Path:
 
 def _target(args: argparse.Namespace, fuzz_build: builds.FuzzBuild, setting: Setting, name: str) -> Target:
     seeds = [builds.seeds(name)] if builds.seeds(name).is_dir() else []
-    if swept := sweep.folder(name, fuzz_build.folder):
-        seeds.append(swept)
+    seeds += [more for more in (sweep.folder(name, fuzz_build.folder), grown.folder(name, fuzz_build.folder)) if more]
     if args.corpus:
         more = Path(args.corpus)
         if not more.is_dir():

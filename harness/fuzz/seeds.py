@@ -4,10 +4,28 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 Seeds = Callable[[], Iterator[bytes]]
+
+
+def by_name(inputs: Iterable[bytes]) -> dict[str, bytes]:
+    """Inputs named by their content, so that none is there twice."""
+    return {hashlib.sha1(data).hexdigest(): data for data in inputs}
+
+
+def keep_folder(folder: Path, inputs: Iterable[bytes]) -> Path:
+    """Brings a folder up to date, so that it holds these inputs and nothing else."""
+    wanted = by_name(inputs)
+    folder.mkdir(parents=True, exist_ok=True)
+    there = {file.name for file in folder.iterdir()}
+    for name in there - wanted.keys():
+        (folder / name).unlink(missing_ok=True)
+    for name in wanted.keys() - there:
+        (folder / name).write_bytes(wanted[name])
+    return folder
 
 
 def main(program: str, description: str | None, targets: Sequence[Seeds], arguments: list[str]) -> int:

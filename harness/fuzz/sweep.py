@@ -9,7 +9,6 @@ They are written when they are needed: thousands of files of a few bytes, all of
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -153,15 +152,7 @@ def folder(target: str, build: Path) -> Path | None:
     """The folder with such seeds of a target, brought up to date; None where it has none."""
     if target not in TARGETS:
         return None
-    to = build / "sweep" / target
-    seeds = {hashlib.sha1(seed).hexdigest(): seed for seed in TARGETS[target]()}
-    to.mkdir(parents=True, exist_ok=True)
-    there = {file.name for file in to.iterdir()}
-    for name in there - seeds.keys():
-        (to / name).unlink(missing_ok=True)
-    for name in seeds.keys() - there:
-        (to / name).write_bytes(seeds[name])
-    return to
+    return seeds.keep_folder(build / "sweep" / target, TARGETS[target]())
 
 
 if __name__ == "__main__":
