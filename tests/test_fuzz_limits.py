@@ -5,7 +5,36 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from harness.build import build
 from harness.fuzz import sweep
+from harness.fuzz.findings import description
+from harness.fuzz.replay import replay
+
+
+def test_the_last_machine_is_that_of_the_finding(tmp_path: Path) -> None:
+    """A finding in a smaller machine, which comes first, is described by that machine."""
+    (tmp_path / "input").write_bytes(sweep.setting("VENDORS_COUNT", 100) + sweep.setting("SUFFIX", 7))
+    said = replay("limits", build().reference_loader, tmp_path, "--describe").errors
+    assert "vendors: 100\n" in description(said)
+    assert said.count("clharness-fuzz: machine: ") > 1
+    begun, _, _ = said.rpartition("clharness-fuzz: machine: that of the input")
+    words = description(begun).splitlines()
+    assert words[0] == "a smaller one, with which that of the input is compared:"
+    assert words[1].startswith("vendors: ") and words[1] != "vendors: 100"
+    assert words.count(words[1]) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "clharness-fuzz: finding: leak x: y\n", "clharness-fuzz: machine: that of the input\n"]
+)
+def test_what_is_not_described_is_said_to_be(text: str) -> None:
+    assert description(text) == "(the target does not describe it)\n"
+
+
+def test_a_target_without_machines_is_described_whole() -> None:
+    assert description("clharness-fuzz: input: one\nother\nclharness-fuzz: input: two\n") == "one\nother\ntwo\n"
 
 
 def test_each_number_is_tried_alone() -> None:

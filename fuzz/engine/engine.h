@@ -156,6 +156,8 @@ extern const char *doing;
 bool describing_inputs(void);
 /* Describes a part of the input in words; costs nothing unless somebody reads it. */
 void describe(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What is described from now on is another machine, named by this: that of a finding is the last of them. */
+void describe_machine(const char *which);
 /* Ends the program (the fuzzer keeps the input), unless the key is a known one: then it is passed over. `kind` is
  * crash, leak, environment, difference or wrong; `key` is one word, the same for the same defect; the sentence says
  * what, with values. */

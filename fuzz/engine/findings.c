@@ -154,6 +154,13 @@ void describe(const char *format, ...)
     fputc('\n', stderr);
 }
 
+void describe_machine(const char *which)
+{
+    if (describing) {
+        fprintf(stderr, "clharness-fuzz: machine: %s\n", which);
+    }
+}
+
 static uint64_t hashed(uint64_t hash, const void *data, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

@@ -94,6 +94,8 @@ void target_control(void)
     /* Until it has ended, it is one that was left by a crash. */
     struct outcome *kept = control_keep(&control);
     *kept = (struct outcome){.known = false};
+    describe_machine("a smaller one, with which that of the input is compared");
+    machine_describe(&control);
     is_control = true;
     outcome = (struct outcome){.known = true};
     machine_make(&control);
@@ -366,6 +368,7 @@ void target_run(void)
 {
     machine = machine_from_input();
     struct machine small_machine = machine_small(&machine);
+    describe_machine("that of the input");
     machine_describe(&machine);
     is_control = false;
     outcome = (struct outcome){.known = true};

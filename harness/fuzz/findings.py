@@ -15,9 +15,11 @@ from pathlib import Path
 from harness.build import build
 from harness.fuzz.minimise import minimised
 from harness.fuzz.subject import address_of, symbolizer
-from harness.fuzz.target_process import TIME_LIMIT, Defect, Replay, Replayer, Setting, environment, read_stack
+from harness.fuzz.target_process import TIME_LIMIT, Defect, Replayer, Setting, environment, read_stack
 
 REPLAYS = 3  # in fresh processes, all with the same key: else a finding is unstable
+_MACHINE = "clharness-fuzz: machine: "
+_OF_INPUT = "that of the input"
 _DESCRIBED = re.compile(r"^clharness-fuzz: input: (.*(?:\n(?!clharness-fuzz:|\S+:|=|#|ALARM).*)*)", re.M)
 
 
@@ -165,7 +167,9 @@ class Keeper:
         finding.source = source_of(setting.subject.path, finding.key)
         finding.stack = read_stack(report.output, setting.subject)
         (folder / "report.txt").write_text(report.output)
-        (folder / "description.txt").write_text(_description(replayer.replay(data, {"CLHARNESS_FUZZ_DESCRIBE": "1"})))
+        (folder / "description.txt").write_text(
+            description(replayer.replay(data, {"CLHARNESS_FUZZ_DESCRIBE": "1"}).output)
+        )
         known = None
         if finding.behind:
             known = folder / "known.txt"
@@ -176,8 +180,13 @@ class Keeper:
         (folder / "finding.json").write_text(json.dumps(asdict(finding), indent=1) + "\n")
 
 
-def _description(replay: Replay) -> str:
-    return "".join(f"{line}\n" for line in _DESCRIBED.findall(replay.output)) or "(the target does not describe it)\n"
+def description(output: str) -> str:
+    """What a target says of the input; of the last machine where there were several, which is that of the finding."""
+    before, _, last = output.rpartition(_MACHINE)
+    lines = [line.rstrip("\n") for line in _DESCRIBED.findall(last)]
+    if before and not last.startswith(_OF_INPUT):
+        lines.insert(0, f"{last.partition(chr(10))[0]}:")
+    return "".join(f"{line}\n" for line in lines) or "(the target does not describe it)\n"
 
 
 def _script(finding: Finding, program: Path, setting: Setting, known: Path | None) -> str:
