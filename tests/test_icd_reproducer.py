@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from harness.api.codes import CL
-from harness.api.headers import UNIT
 from harness.api.model import api
 from harness.build import ROOT, build
 from harness.probe.answers import Compared
@@ -25,7 +24,6 @@ from harness.probe.verdicts import SubjectFailure
 from harness.run import reproducer
 from harness.run.exchange import NotReproducible
 from harness.run.program import Failure, Part, part, program
-from harness.run.program_head import HEAD
 from harness.sandbox import Sandbox
 from harness.sandbox.machine import scratch_root
 from harness.subject.icd import Icd
@@ -65,7 +63,7 @@ def compiles(tmp_path: Path, text: str) -> None:
 def text_of(exchange: list[str], replies: list[str] | None = None, comparisons: tuple[Compared, ...] = ()) -> str:
     """The program of an exchange, in the form that compares every answer unless there are comparisons."""
     failure = Failure("a part", exchange, replies or [], comparisons, False)
-    return program("case", "", "program", Path("lib.so"), {}, [part(failure, failure.forms()[0])])
+    return program("case", "", "program", Path("lib.so"), {}, [part(failure, "plain" if comparisons else "answers")])
 
 
 def test_wrong_error_shows_on_the_faulty_icd_alone(tmp_path: Path, sandbox: Sandbox) -> None:
@@ -115,7 +113,7 @@ def test_failure_that_calls_do_not_show_has_no_program(sandbox: Sandbox) -> None
 
 
 def test_all_kinds_of_functions_compile(tmp_path: Path) -> None:
-    """Those of extensions and of cl_khr_icd 2.0, too."""
+    """Those of extensions, of cl_khr_icd 2.0, provisional and deprecated ones, too."""
     names = (
         "clIcdGetPlatformIDsKHR",
         "clIcdSetPlatformDispatchDataKHR",
@@ -126,17 +124,13 @@ def test_all_kinds_of_functions_compile(tmp_path: Path) -> None:
         "clCreateSemaphoreWithPropertiesKHR",
         "clSVMFree",
         "clFinalizeCommandBufferKHR",
+        "clSetCommandQueueProperty",
+        "clCreateImage2D",
+        "clEnqueueTask",
     )
     zeros = {name: " 0" * len(api().functions[name].parameters) for name in names}
     exchange = [f"address {number} 0 {name}{zeros[name]}" for number, name in enumerate(names)]
     compiles(tmp_path, text_of(exchange))
-
-
-def test_program_sees_all_of_the_headers_that_the_api_is_read_from() -> None:
-    """Provisional extensions and deprecated functions have a switch each."""
-    switches = set(re.findall(r"#define (CL_(?:USE|ENABLE)\w+)", UNIT))
-    assert len(switches) > 5
-    assert switches <= set(re.findall(r"#define (\w+)", HEAD))
 
 
 def test_program_that_does_not_compile_says_why(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +149,7 @@ def test_extension_function_is_got_by_its_name(tmp_path: Path) -> None:
     ]
     replies = ["ok", "ok", "ok 0x7f0000001000", "ok 0x0"]
     text = text_of(exchange, replies, (Compared("r3", "!=", 0, False),))
-    assert "AT(address_2, clCreateSemaphoreWithPropertiesKHR)(NULL, NULL, NULL)" in text
+    assert "AT(address, clCreateSemaphoreWithPropertiesKHR)(NULL, NULL, NULL)" in text
     compiles(tmp_path, text)
 
 
@@ -167,9 +161,54 @@ def test_threads_are_not_reproducible() -> None:
 def test_constants_have_their_names(tmp_path: Path) -> None:
     exchange = ["buffer 1 8 0", "call 2 clGetPlatformInfo 0 2306 8 b1 0"]
     text = text_of(exchange, ["ok", "ok 0x0"], (Compared("r2", "==", -30, False, kind="code"),))
-    assert "(NULL, CL_PLATFORM_NAME, 8, param_value_1, NULL)" in text
-    assert "error_2 == CL_INVALID_VALUE" in text
+    assert "(NULL, CL_PLATFORM_NAME, 8, &param_value, NULL)" in text
+    assert "EXPECT(error == CL_INVALID_VALUE)" in text
     compiles(tmp_path, text)
+
+
+BUFFER = [
+    "buffer 1 8 0", "call 2 clGetPlatformIDs 1 b1 0",
+    "buffer 3 8 0", "call 4 clGetDeviceIDs *b1+0 4294967295 1 b3 0",
+    "buffer 5 4 165", "call 6 clCreateContext 0 1 b3 0 0 b5",
+    "buffer 7 4 165", "call 8 clCreateBuffer r6 8589934592 64 0 b7",
+]  # fmt: skip
+REPLIES = ["ok", "ok 0x0", "ok", "ok 0x0", "ok", "ok 0x7f0000001000", "ok", "ok 0x7f0000002000"]
+
+
+def test_program_is_short_and_reads_like_one_that_was_written(tmp_path: Path) -> None:
+    """Typed variables, and no helper that it does not use."""
+    text = text_of(BUFFER, REPLIES, (Compared("i32(b7, 0)", "==", -30, False, kind="code"),))
+    assert "cl_device_id device" in text
+    assert "1, &device, NULL, NULL, &error)" in text
+    assert "EXPECT(error == CL_INVALID_VALUE)" in text
+    for unused in ("mmap", "memcmp", "answer(", "CL_ENABLE_BETA_EXTENSIONS", "V("):
+        assert unused not in text
+    assert text.count("\n") < 90
+    compiles(tmp_path, text)
+
+
+def test_parts_share_what_they_begin_with(tmp_path: Path) -> None:
+    """A set-up that fails cannot be judged: 125, and not the 1 of a truth value."""
+    calls = [f"call 9 {function} r8" for function in ("clRetainMemObject", "clReleaseMemObject")]
+    failures = [
+        Failure(call, [*BUFFER, call], [*REPLIES, "ok 0x0"], (Compared("r9", "==", -38, False, kind="code"),), False)
+        for call in calls
+    ]
+    text = program("case", "", "program", Path("lib.so"), {}, [part(each, "plain") for each in failures])
+    assert text.count("clCreateContext") == 1
+    none = tmp_path / "libnone.so"
+    functions = "int clGetPlatformIDs(void) { return -30; }"
+    subprocess.run([build().compiler, "-shared", "-xc", "-", "-o", none], input=functions, text=True, check=True)
+    code, output = ended(tmp_path, text, none)
+    assert code == 125
+    assert "failed: EXPORTED(clGetPlatformIDs)" in output
+
+
+def test_crash_that_only_guarded_memory_shows_keeps_it() -> None:
+    failure = Failure("a part", BUFFER, REPLIES, (), True)
+    assert failure.forms() == ("ended plain", "ended", "ended whole")
+    assert "memory(" not in part(failure, "ended plain").body
+    assert "memory(4, 165)" in part(failure, "ended").body
 
 
 def test_queries_that_nobody_needs_are_left_out() -> None:

@@ -12,6 +12,7 @@ from harness.api import wording
 from harness.api.model import Function, Parameter, api
 from harness.escaping import c_string
 
+IN_ORDER = "the exchange does not show it: the same calls, made again, are in order"  # why there is no program
 LARGEST = 1 << 16  # bytes of one memory's content that a program spells out
 _IGNORED = (
     "hello",
@@ -125,10 +126,11 @@ def _fill(memory: Step, kind: str, words: list[str]) -> None:
         memory.content = memory.content[:at] + new + memory.content[at + len(new) :]
 
 
-def needed(steps: Sequence[Step], judged: set[str], ends: bool) -> list[Step]:
+def needed(steps: Sequence[Step], judged: set[str], ends: bool, asks_little: bool = False) -> list[Step]:
     """The steps without those that neither the judged values nor the calls that change anything need.
 
-    With `ends` the last call is what matters: the process did not come back from it.
+    With `ends` the last call is what matters: the process did not come back from it. With `asks_little` queries go
+    whose answer nobody reads.
     """
     kept: list[Step] = []
     needs = set(judged)
@@ -137,7 +139,7 @@ def needed(steps: Sequence[Step], judged: set[str], ends: bool) -> list[Step]:
         if step.kind in _IGNORED:
             continue
         own, uses = step.defines(), step.uses()
-        if (ends and step is last) or own in needs or _changes(step, needs):
+        if (ends and step is last) or own in needs or _changes(step, needs, asks_little):
             kept.append(step)
             needs |= uses if not _through_a_table(step, steps) else uses - {_address(step)} | {_owner(step, steps)}
     return kept[::-1]
@@ -167,7 +169,7 @@ def _read(step: Step) -> str:
     return f"b{step.words[0]}" if step.kind == "get" else next(iter(_IDENTIFIER.findall(step.words[0])), "")
 
 
-def _changes(step: Step, needs: set[str]) -> bool:
+def _changes(step: Step, needs: set[str], asks_little: bool) -> bool:
     """Whether a step does anything but give an answer that nobody wants."""
     if step.kind in ("buffer", "peek"):
         return False
@@ -175,7 +177,7 @@ def _changes(step: Step, needs: set[str]) -> bool:
         return not step.words or not step.words[0].isdigit() or f"b{step.words[0]}" in needs
     name = step.function.name
     if _GETTERS.match(name):
-        return any(word in needs for word in step.given)
+        return any(word in needs for word in step.given if word.startswith("b") or not asks_little)
     creates = name.startswith("clCreate") and "Kernels" not in name
     return not creates or any(word in needs for word in step.given if word.startswith("b"))
 

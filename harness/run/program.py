@@ -3,11 +3,13 @@
 
 A function judges in one of these forms:
 
-compared   makes the comparison with which the check failed; only the calls that matter
+plain      makes the comparison with which the check failed; only the calls that matter, with variables of C
+compared   the same, with memory that ends where an unreadable page begins
 whole      the same, with every call of the exchange
 answers    every call but those that ask a vendor for itself, and compares each answer with that of the run that failed
 every      the same, with every call and every look at a dispatch table
 ended      the process must come back from its last call
+last       the last call must give another answer than in the run that failed
 """
 
 from __future__ import annotations
@@ -23,11 +25,13 @@ from harness.api.model import api
 from harness.escaping import c_comment, c_string, one_line
 from harness.probe.answers import Compared
 from harness.probe.connection import KEPT_REPLY
-from harness.run.exchange import NotReproducible, Step, Words, essential, literal, needed, steps_of
-from harness.run.program_head import ANSWERS, HEAD, TAIL
+from harness.run.exchange import IN_ORDER, NotReproducible, Step, Words, essential, literal, needed, steps_of
+from harness.run.plain import PlainWords
+from harness.run.program_head import HEAD, beginning, tail
 
-FORMS = ("compared", "whole", "answers", "every")
-_OF_ANSWERS = FORMS[2:]
+FORMS = ("plain", "compared", "whole", "last plain", "last", "answers", "every")
+_OF_ANSWERS = FORMS[-2:]
+_WIDTH = 120
 _INVERSE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _ICD2 = {
     "clIcdGetFunctionAddressForPlatformKHR": (
@@ -52,8 +56,8 @@ class Failure:
     def forms(self) -> tuple[str, ...]:
         """How it can be judged, the form that reads best first."""
         if self.ended:
-            return ("ended", "ended whole")
-        return FORMS if self.comparisons else FORMS[2:]
+            return ("ended plain", "ended", "ended whole")
+        return FORMS if self.comparisons else FORMS[3:]
 
 
 @dataclass(frozen=True)
@@ -80,20 +84,51 @@ class Part:
 def part(failure: Failure, form: str) -> Part:
     """The function that shows a failure in one form. Raises NotReproducible."""
     steps = steps_of(failure.exchange, failure.replies)
-    group = _group(failure.comparisons) if form in ("compared", "whole") else []
+    group = _group(failure.comparisons) if form in ("plain", "compared", "whole") else []
+    group = _of_last(steps) if form.startswith("last") else group
     texts = [text for c in group for text in (c.answer, c.other if c.is_expression else "") if isinstance(text, str)]
     judged = {result for text in texts for result in re.findall(r"\b[br]\d+\b", text)}
-    shown = needed(steps, judged, failure.ended) if form in ("compared", "ended") else steps
+    shortened = form in ("plain", "compared", "ended", "ended plain", "last", "last plain")
+    plain = form.endswith("plain")
+    shown = needed(steps, judged, failure.ended or form.startswith("last"), plain) if shortened else steps
     shown = essential(steps) if form == "answers" else shown
-    words = Words(steps, shown, judged)
+    words = PlainWords(steps, shown, judged, texts) if plain else Words(steps, shown, judged)
     writer = _Writer(words, judged, form)
-    lines = [line for step in shown for line in writer.lines(step)]
-    lines += writer.judgement(group) if group else []
+    lines = writer.body(shown) + (writer.judgement(group) if group else [])
     if form in _OF_ANSWERS:
-        lines.append('judge(differs, "another answer than in the run that failed");')
-    body = "".join(f"    {line}\n" for line in lines)
+        lines.append("EXPECT(differs);")
+    elif not group:
+        lines.append("return GONE;")
+    body = "".join(f"    {line}\n" if line else "\n" for line in map(_folded, lines))
     constants = {name: int(api().constants[name]) for name in sorted(words.constants) if name in api().constants}
     return Part(failure.label, body, form, sorted(words.functions & set(_ICD2)), constants, sorted(writer.codes))
+
+
+def _of_last(steps: Sequence[Step]) -> list[Compared]:
+    """That the last call gave what it gave, which the check did not accept."""
+    last = next((step for step in reversed(steps) if step.is_call), None)
+    if last is None or not last.reply:
+        raise NotReproducible(IN_ORDER)
+    own, kind = last.defines(), last.function.result_kind
+    if kind == "signed":
+        code = last.number & 0xFFFFFFFF
+        return [Compared(own, "==", code - (1 << 32 if code >> 31 else 0), True, kind="code")]
+    if kind == "handle":
+        return [Compared(own, "!=" if last.number else "==", 0, True)]
+    raise NotReproducible(IN_ORDER)
+
+
+def _folded(line: str) -> str:
+    """A line in several where it is too long: broken at commas outside of strings."""
+    if len(line) + 4 <= _WIDTH or "\n" in line:
+        return line
+    pieces = re.findall(r'(?:"(?:\\.|[^"\\])*"|[^",])+(?:, ?|$)|, ?', line)
+    lines = [""]
+    for piece in pieces:
+        if len(lines[-1]) + len(piece.rstrip()) + (4 if len(lines) == 1 else 8) > _WIDTH and lines[-1]:
+            lines.append("")
+        lines[-1] += piece
+    return "\n        ".join(own.rstrip() for own in lines)
 
 
 def _group(comparisons: Sequence[Compared]) -> list[Compared]:
@@ -123,10 +158,24 @@ class _Writer:
         self._addresses: dict[int, int] = {}
         self._said: set[str] = set()  # what is compared since the last call
 
+    def body(self, shown: Sequence[Step]) -> list[str]:
+        """All steps; in the plain form with an empty line before the call that matters."""
+        words, lines = self.words, []
+        last = max((i for i, step in enumerate(shown) if step.is_call), default=0)
+        for number, step in enumerate(shown):
+            if isinstance(words, PlainWords) and number == last and number:
+                lines.append("")
+            lines += self.lines(step)
+        if isinstance(words, PlainWords) and words.shared:
+            lines.insert(0, "cl_int error;")
+        return lines
+
     def lines(self, step: Step) -> list[str]:
         words, kind = self.words, step.kind
         if step.is_call:
             return self._call(step)
+        if kind == "buffer" and isinstance(words, PlainWords):
+            return words.declaration(step)
         if kind == "buffer":
             own = step.defines()
             return [] if own in words.inline else [f"void *{words.names[own]} = {words.content(step)};"]
@@ -160,7 +209,8 @@ class _Writer:
         text, name = words.call(step), words.names[own]
         if function.result_kind == "void":
             return [f"{text};"]
-        line = f"{words.types[own]}{name} = {text};"
+        is_shared = isinstance(words, PlainWords) and own in words.shared
+        line = f"{'' if is_shared else words.types[own]}{name} = {text};"
         if self.form in _OF_ANSWERS:
             self._said.clear()
             return [line, *self._answer_of(step, name)]
@@ -170,9 +220,9 @@ class _Writer:
         if function.result_kind == "signed":
             if step.number & 0xFFFFFFFF:
                 return [f"{text};"]
-            return [f'prepared({text} == CL_SUCCESS, "{function.name}");']
+            return [f"MUST({text} == CL_SUCCESS);"]
         if function.result_kind == "handle" and step.number:
-            return [line, f'prepared({name} != NULL, "{function.name}");']
+            return [line, f"MUST({name});"]
         return [line]
 
     # --- every answer ---
@@ -223,8 +273,7 @@ class _Writer:
         for one in dict.fromkeys((c.answer, c.kind) for c in group):
             lines.append(self._got(*one))
         expected = [self._wanted(compared) for compared in group]
-        text = " or ".join(text_of_test for _, text_of_test in expected)
-        return [*lines, f"judge({' || '.join(test for test, _ in expected)}, {c_string(text)});"]
+        return [*lines, f"EXPECT({' || '.join(expected)});"]
 
     def _same(self, compared: Compared) -> str:
         """Contents that must be the same, which the program shows where they are not."""
@@ -236,47 +285,51 @@ class _Writer:
             size = int(text)
         if int(own) != size or not size:
             raise NotReproducible("it compares contents of two sizes")
-        return f"judge_bytes({c_string(place)}, {place}, {two}, {size});"
+        return f"return compare({place}, {two}, {size});"
 
     def _got(self, answer: str, kind: str) -> str:
         c = self.words.expression(answer)
-        shown = c_string(c.replace("%", "%%"))
         if kind == "code":
-            return f'printf("  got: %s = %s\\n", {shown}, code({c}));'
+            return f'printf("  got: %s\\n", name_of({c}));'
         if kind == "bytes":
-            place = c.rpartition(", ")
-            return f"got_bytes({c_string(place[0])}, {c});"
+            place, _, size = c.rpartition(", ")
+            return f'show_bytes("got", {place}, 0, {size});'
         if kind == "text":
-            return f'printf("  got: %s = %s\\n", {shown}, (const char *){c});'
-        return f'printf("  got: %s = %llu (%#llx)\\n", {shown}, (unsigned long long)({c}), (unsigned long long)({c}));'
+            return f'printf("  got: %s\\n", (const char *){c});'
+        c = re.sub(r"^V\((\w+)\)$", r"\1", c)
+        return f'printf("  got: %#llx\\n", (unsigned long long){c});'
 
-    def _wanted(self, compared: Compared) -> tuple[str, str]:
-        """C that holds where the answer is as the check wants it, and the same for who reads it."""
+    def _wanted(self, compared: Compared) -> str:
+        """C that holds where the answer is as the check wants it."""
         relation = _relation(compared)
         one, other = self.words.expression(compared.answer), compared.other
         if compared.is_expression:
             two = self.words.expression(str(other))
             if compared.kind == "bytes":
-                return self._bytes(one, two.rpartition(", ")[0], int(two.rpartition(", ")[2]), relation, two)
+                return self._bytes(one, two.rpartition(", ")[0], int(two.rpartition(", ")[2]), relation)
             if compared.kind == "text":
-                return f"strcmp((char *){one}, (char *){two}) {relation} 0", f"{one} {relation} {two}"
-            return f"{one} {relation} {two}", f"{one} {relation} {two}"
+                return f"strcmp((char *){one}, (char *){two}) {relation} 0"
+            return f"{one} {relation} {two}"
         if isinstance(other, bytes):
-            return self._bytes(one, literal(other), len(other), relation, other[:32].hex(" "))
+            return self._bytes(one, literal(other), len(other), relation)
         if isinstance(other, str):
-            return f"strcmp((char *){one}, {c_string(other)}) {relation} 0", f"{one} {relation} {other[:200]!r}"
+            return f"strcmp((char *){one}, {c_string(other)}) {relation} 0"
         if compared.kind == "code":
             self.codes.add(int(other))
-        name = str(Code(int(other))) if compared.kind == "code" else str(other)
+            return f"{one} {relation} {self.words.constant(str(Code(int(other))))}"
+        if match := re.fullmatch(r"V\((\w+)\)", one):
+            one = match[1] if relation in ("==", "!=") and not int(other) else one
+            if one == match[1]:
+                return f"{one} {relation} NULL"
         is_named = isinstance(other, Constant) and other.name.startswith("CL_")
-        number = name if is_named or compared.kind == "code" else f"{int(other)}ull" if other >= 0 else str(int(other))
-        return f"{one} {relation} {self.words.constant(number)}", f"{one} {relation} {name}"
+        number = str(other) if is_named else f"{int(other)}ull" if other >= 0 else str(int(other))
+        return f"{one} {relation} {self.words.constant(number)}"
 
-    def _bytes(self, one: str, two: str, size: int, relation: str, sentence: str) -> tuple[str, str]:
+    def _bytes(self, one: str, two: str, size: int, relation: str) -> str:
         place, _, own = one.rpartition(", ")
         if int(own) != size:
             raise NotReproducible("it compares contents of two sizes")
-        return f"memcmp({place}, {two}, {size}) {relation} 0", f"{place} {relation} {sentence}"
+        return f"memcmp({place}, {two}, {size}) {relation} 0"
 
 
 def _hex(text: str) -> str:
@@ -285,9 +338,15 @@ def _hex(text: str) -> str:
 
 
 def program(
-    title: str, message: str, name: str, library: Path, variables: Mapping[str, str], parts: Sequence[Part]
+    title: str,
+    message: str,
+    name: str,
+    library: Path,
+    variables: Mapping[str, str],
+    parts: Sequence[Part],
+    seconds: int = 30,
 ) -> str:
-    """The text of a program."""
+    """The text of a program, in which a part counts as hung after some seconds."""
     lines = "\n".join(message.split("\n")[:30])
     comment = "\n".join(f" * {line}".rstrip() for line in c_comment(lines).split("\n"))
     functions = sorted({name for part in parts for name in part.functions})
@@ -297,21 +356,53 @@ def program(
         f"#ifndef {name} /* for older headers */\n#define {name} {value:#x}\n#endif\n"
         for name, value in constants.items()
     )
-    codes = sorted({0, *(code for part in parts for code in part.codes)}, reverse=True)
-    named = "".join(
-        f'    if (error == {code}) {{\n        return "{Code(code)}";\n    }}\n'
-        for code in codes
-        if str(Code(code)).startswith("CL_")
+    codes = sorted({0, *(code for part in parts for code in part.codes)})
+    named = [(code, str(Code(code))) for code in codes if str(Code(code)).startswith("CL_")]
+    head = HEAD.format(title=c_comment(one_line(title)), message=comment, name=name)
+    shared, bodies = _set_up([part.body for part in parts])
+    functions_of_parts = "".join(
+        f"\nstatic int part_{n}(void)\n{{\n{_label(part, len(parts))}{body}}}\n"
+        for n, (part, body) in enumerate(zip(parts, bodies, strict=True), 1)
     )
-    answers = ANSWERS if any(part.form in _OF_ANSWERS for part in parts) else ""
-    head = HEAD.format(
-        title=c_comment(one_line(title)), message=comment, name=name, declared=declared, codes=named, answers=answers
-    )
-    bodies = "".join(
-        f"/* {c_comment(one_line(part.label))} */\nstatic void part_{n}(void)\n{{\n{part.body}}}\n\n"
-        for n, part in enumerate(parts, 1)
-    )
-    table = "".join(f"        {{part_{n}, {c_string(one_line(part.label))}}},\n" for n, part in enumerate(parts, 1))
     settings = "".join(f"    setenv({c_string(k)}, {c_string(v)}, 1);\n" for k, v in variables.items())
-    tail = TAIL.replace("PARTS", table).replace("LIBRARY", c_string(str(library))).replace("VARIABLES", settings)
-    return head + bodies + tail.lstrip("\n")
+    end = tail(len(parts), c_string(str(library)), settings, seconds)
+    if shared:
+        end = end.replace("library ? part() : (puts", "library ? set_up() ?: part() : (puts")
+    text = shared + functions_of_parts + end
+    return head + beginning(text, declared, named) + text
+
+
+def _label(part: Part, count: int) -> str:
+    return f"    puts({c_string(one_line(part.label))});\n" if count > 1 else ""
+
+
+_STATEMENT = re.compile(r"    (?! )[^\n]+\n(?:        [^\n]*\n)*|\n")
+_DECLARATION = re.compile(r"    ((?:const )?\w+ \**)(\w+)(\[\d*\])?([^=;]*?)(?: = (.*))?;\n", re.S)
+
+
+def _set_up(bodies: Sequence[str]) -> tuple[str, list[str]]:
+    """What all parts begin with, as a function of its own with variables that all see, and the rest of each part."""
+    statements = [_STATEMENT.findall(body) for body in bodies]
+    count = 0
+    for same in zip(*(own[:-1] for own in statements), strict=False):
+        if len(set(same)) > 1 or not _can_be_shared(same[0]):
+            break
+        count += 1
+    if len(bodies) < 2 or count < 3 or any("".join(own) != body for own, body in zip(statements, bodies, strict=True)):
+        return "", list(bodies)
+    declared, lines = "", ""
+    for statement in statements[0][:count]:
+        match = _DECLARATION.fullmatch(statement)
+        if match is None or statement.startswith("    return"):
+            lines += statement
+            continue
+        kind, name, _, _, value = match.groups()
+        declared += f"static {kind}{name};\n"
+        lines += f"    {name} = {value};\n" if value not in (None, "0", "NULL") else ""
+    text = f"\n{declared}\nstatic int set_up(void)\n{{\n{lines}    return GONE;\n}}\n"
+    return text, ["".join(own[count:]).lstrip("\n") for own in statements]
+
+
+def _can_be_shared(statement: str) -> bool:
+    """Whether it can stand in another function than what follows: no arrays."""
+    return not re.match(r"    (?:const )?[\w ]+ \**\w+\[", statement)

@@ -1,155 +1,137 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each reproducer begins and ends with: helpers in C, and a main function that runs its parts."""
+"""What reproducers begin and end with: helpers in C, of which each program has those that it uses."""
 
 from __future__ import annotations
 
-HEAD = r"""/* {title}
+import re
+from collections.abc import Iterable
+
+HEAD = """/* {title}
  *
 {message}
  *
- * cc -w {name}.c -ldl -o {name} && ./{name} [LIBRARY]
+ * cc -w {name}.c -ldl && ./a.out [LIBRARY]
  *
- * Each part runs in a process of its own. Exit code: 1 where the defect is there, 0 where it is gone, 125 where that
- * cannot be judged (the library cannot be loaded, or a call that must come first fails), as `git bisect run` wants it.
+ * Exit code: 1 where the defect is there, 0 where it is gone, 125 where that cannot be judged.
  */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#define CL_USE_DEPRECATED_OPENCL_3_0_APIS
-#define CL_ENABLE_BETA_EXTENSIONS
-#define _GNU_SOURCE
-#include <CL/cl_egl.h>
-#include <CL/cl_icd.h>
-#include <CL/opencl.h>
-#include <dlfcn.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-{declared}
-#ifndef SECONDS
-#define SECONDS 30 /* until a part counts as hung */
-#endif
+"""
 
-enum {{ GONE, THERE, NOT_JUDGED }};
-static int *result; /* of the part that runs, which shares this with the main process */
-static const char *path;
-static void *library;
+# Functions of deprecated versions are declared without a switch, too; -w is about these.
+_SWITCHES = (
+    ("#define CL_USE_DEPRECATED_OPENCL_1_0_APIS\n", r"clSetCommandQueueProperty"),
+    ("#define CL_ENABLE_BETA_EXTENSIONS\n", r"(?<!IDs)KHR|EXT\b|_khr\b|_ext\b"),
+    ("#define CL_TARGET_OPENCL_VERSION 300\n", r""),
+)
+START = "static const char *path;\nstatic void *library;\nenum { GONE, THERE, NOT_JUDGED = 125 };\n"
+_HEADERS = (
+    ("CL/cl_icd.h", r""),
+    ("CL/opencl.h", r""),
+    ("dlfcn.h", r"\bdl\w+\("),
+    ("signal.h", r"\bkill\("),
+    ("stdint.h", r"\bu?int\d+_t\b"),
+    ("stdio.h", r"\bputs\(|printf\("),
+    ("stdlib.h", r"\bexit\(|\bmalloc\(|\bsetenv\("),
+    ("string.h", r"\bmem\w+\(|\bstr\w+\("),
+    ("sys/mman.h", r"\bmmap\(|\bmprotect\("),
+    ("sys/wait.h", r"\bwaitpid\("),
+    ("unistd.h", r"\bfork\("),
+)
 
+# Name, and text: a text that uses others stands after them.
+_HELPERS = {
+    "OF": """
+/* The dispatch table of an object, through which a loader calls. */
+#define OF(object) (*(const cl_icd_dispatch *const *)(object))
+""",
+    "AT": "#define AT(address, function) ((__typeof__(&function))(address))\n",
+    "EXPORTED": "#define EXPORTED(function) AT(dlsym(library, #function), function)\n",
+    "V": "#define V(pointer) ((uint64_t)(uintptr_t)(pointer))\n",
+    "at": "#define at(start, offset) ((unsigned char *)(uintptr_t)(start) + (offset))\n",
+    "load": """
+static uint64_t load(const void *from, size_t size)
+{
+    uint64_t value = 0;
+    return memcpy(&value, from, size), value;
+}
+""",
+    "u8": "#define u8(start, offset) load(at(start, offset), 1)\n",
+    "u16": "#define u16(start, offset) load(at(start, offset), 2)\n",
+    "u32": "#define u32(start, offset) load(at(start, offset), 4)\n",
+    "u64": "#define u64(start, offset) load(at(start, offset), 8)\n",
+    "i32": "#define i32(start, offset) ((cl_int)u32(start, offset))\n",
+    "HANDLE": "#define HANDLE(start, offset) ((void *)(uintptr_t)u64(start, offset))\n",
+    "memory": """
 /* Memory that ends where an unreadable page begins. */
 static void *memory(size_t size, int fill)
-{{
+{
     size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size / page + 1) * page;
     char *start = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     mprotect(start + room, page, PROT_NONE);
     return memset(start + room - size, fill, size);
-}}
-
+}
+""",
+    "copy": """
 static void *copy(const void *content, size_t size)
-{{
+{
     return memcpy(memory(size, 0), content, size);
-}}
-
-#define TEXT(text) copy(text, sizeof(text))
-#define WORDS(...) copy((const uint64_t[]){{__VA_ARGS__}}, sizeof((const uint64_t[]){{__VA_ARGS__}}))
-#define V(pointer) ((uint64_t)(uintptr_t)(pointer))
-#define at(start, offset) ((unsigned char *)(uintptr_t)(start) + (offset))
-
-static uint64_t load(const void *from, size_t size)
-{{
-    uint64_t value = 0;
-    return memcpy(&value, from, size), value;
-}}
-
-#define u8(start, offset) load(at(start, offset), 1)
-#define u16(start, offset) load(at(start, offset), 2)
-#define u32(start, offset) load(at(start, offset), 4)
-#define u64(start, offset) load(at(start, offset), 8)
-#define i32(start, offset) ((cl_int)u32(start, offset))
-#define HANDLE(start, offset) ((void *)(uintptr_t)u64(start, offset))
-
-/* A function as a loader finds it: in the dispatch table of an object, at an address, or exported. */
-#define OF(object) (*(const cl_icd_dispatch *const *)(object))
-#define AT(address, function) ((__typeof__(&function))(address))
-#define EXPORTED(function) AT(dlsym(library, #function), function)
-
+}
+""",
+    "TEXT": "#define TEXT(text) copy(text, sizeof(text))\n",
+    "WORDS": "#define WORDS(...) copy((const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}))\n",
+    "notify": """
 static void notify(void)
-{{
-}}
-
-static const char *code(cl_int error)
-{{
-    static char text[16];
-{codes}    snprintf(text, sizeof text, "%d", error);
-    return text;
-}}
-
-/* Ends a part in which a call failed that only prepares the one in question. */
-static void prepared(int is_good, const char *call)
-{{
-    if (!is_good) {{
-        printf("  %s failed, which must come first\n", call);
-        *result = NOT_JUDGED;
-        exit(0);
-    }}
-}}
-
-static void judge(int is_good, const char *expected)
-{{
-    printf("  expected: %s\n", expected);
-    *result = is_good ? GONE : THERE;
-}}
-
+{
+}
+""",
+    "name_of": """
+static const char *name_of(cl_int error)
+{
+    static char number[16];
+    snprintf(number, sizeof number, "%d", error);
+    return NAMES number;
+}
+""",
+    "MUST": """
+/* A call that only prepares the one in question. */
+#define MUST(...) if (!(__VA_ARGS__)) return printf("  failed: %s\\n", #__VA_ARGS__), NOT_JUDGED
+""",
+    "EXPECT": """
+#define EXPECT(...) return printf("  expected: %s\\n", #__VA_ARGS__), (__VA_ARGS__) ? GONE : THERE
+""",
+    "show_bytes": r"""
 /* Some bytes of a content from one of them on. */
-static void show_bytes(const char *how, const char *what, const void *content, size_t from, size_t size)
-{{
-    enum {{ MOST = 64 }};
-    printf("  %s: %s", how, what);
-    from ? printf(" from byte %zu on =", from) : printf(" =");
-    for (size_t i = from; i < size && i - from < MOST; i++) {{
-        printf(" %02x", ((const unsigned char *)content)[i]);
-    }}
-    puts(size - from > MOST ? " ..." : "");
-}}
-
+static void show_bytes(const char *how, const unsigned char *content, size_t from, size_t size)
+{
+    printf("  %s, from byte %zu on:", how, from);
+    for (size_t i = from; i < size && i < from + 64; i++) {
+        printf(" %02x", content[i]);
+    }
+    puts("");
+}
+""",
+    "difference": r"""
 /* The first byte that differs; the size where none does. */
-static size_t difference(const void *one, const void *other, size_t size)
-{{
-    size_t at = 0;
-    while (at < size && ((const unsigned char *)one)[at] == ((const unsigned char *)other)[at]) {{
-        at++;
-    }}
-    return at;
-}}
-
-/* Judges contents that must be the same; shows both from the first byte on that differs. */
-static void judge_bytes(const char *what, const void *found, const void *expected, size_t size)
-{{
+static size_t difference(const unsigned char *one, const unsigned char *other, size_t size)
+{
+    size_t i = 0;
+    while (i < size && one[i] == other[i]) {
+        i++;
+    }
+    return i;
+}
+""",
+    "compare": r"""
+static int compare(const void *found, const void *expected, size_t size)
+{
     size_t first = difference(found, expected, size);
-    *result = first == size ? GONE : THERE;
-    show_bytes("got", what, found, first % size, size);
-    show_bytes("expected", what, expected, first % size, size);
-}}
-
-static void got_bytes(const char *what, const void *found, size_t size)
-{{
-    show_bytes("got", what, found, 0, size);
-}}
-{answers}
-"""
-
-# For parts that compare all answers with those on record.
-ANSWERS = r"""
-static int differs;
-
+    show_bytes("got", found, first % size, size);
+    show_bytes("expected", expected, first % size, size);
+    return first == size ? GONE : THERE;
+}
+""",
+    # For parts that compare all answers with those on record.
+    "differs": "\nstatic int differs;\n",
+    "answer": r"""
 /* Addresses differ between two runs: each stands for the order in which it was seen first. */
 static void number_addresses(unsigned char *bytes, size_t size)
 {
@@ -176,70 +158,94 @@ static void answer(const char *what, const void *found, size_t size, const char 
     unsigned char *bytes = malloc(size + 8);
     memcpy(bytes, found, size);
     number_addresses(bytes, size);
-    size_t first = difference(bytes, before, size);
+    size_t first = difference(bytes, (const void *)before, size);
     if (first < size) {
         differs = 1;
-        show_bytes("got", what, found, first, size);
+        show_bytes(what, bytes, first, size);
         puts("  (another answer than in the run that failed)");
     }
     free(bytes);
 }
-
+""",
+    "answer_word": r"""
 static void answer_word(const char *what, uint64_t found, const char *before)
 {
     answer(what, &found, 8, before);
 }
-"""
+""",
+}
 
 TAIL = r"""
-/* Runs a part in a process of its own; gives what it showed. */
-static int run(void (*part)(void), const char *name)
+/* Runs a part in a process of its own, so that a crash is seen as well. */
+static int run(int (*part)(void))
 {
-    printf("%s\n", name);
+    int status = 0;
     fflush(stdout);
-    *result = -1;
     pid_t child = fork();
     if (child == 0) {
         alarm(SECONDS);
-        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        prepared(library != NULL, "dlopen");
-        part();
-        exit(0);
+        library = dlopen(path, RTLD_NOW);
+        exit(library ? part() : (puts("  dlopen failed"), NOT_JUDGED));
     }
-    int status = 0;
     waitpid(child, &status, WUNTRACED);
-    int stopped = WIFSTOPPED(status); /* no alarm ends that */
-    if (stopped) {
+    if (WIFSTOPPED(status)) {
         kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
     }
-    if (stopped || WIFSIGNALED(status)) {
-        int hung = stopped || WTERMSIG(status) == SIGALRM;
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : THERE;
+    if (!WIFEXITED(status)) {
+        int hung = WIFSTOPPED(status) || WTERMSIG(status) == SIGALRM;
         printf("  got: %s\n", hung ? "no answer" : strsignal(WTERMSIG(status)));
-        *result = THERE;
-    } else if (WEXITSTATUS(status)) {
-        printf("  got: the process ended with exit code %d\n", WEXITSTATUS(status));
-        *result = THERE;
-    } else if (*result < 0) {
-        *result = GONE;
+    } else if (code != GONE && code != THERE && code != NOT_JUDGED) {
+        printf("  got: the process ended with exit code %d\n", code);
+        code = THERE;
     }
-    puts(*result == THERE ? "  => the defect is there" : *result ? "  => cannot be judged" : "  => the defect is gone");
-    return *result;
-}
-
-int main(int count, char **arguments)
-{
-    static const struct {
-        void (*part)(void);
-        const char *name;
-    } parts[] = {
-PARTS    };
-    int seen[3] = {0};
-    path = count > 1 ? arguments[1] : LIBRARY;
-    result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-VARIABLES    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        seen[run(parts[i].part, parts[i].name)]++;
-    }
-    return seen[THERE] ? 1 : seen[GONE] ? 0 : 125;
+    puts(code == THERE ? "  => the defect is there" : code ? "  => cannot be judged" : "  => the defect is gone");
+    return code;
 }
 """
+
+_ONE = r"""
+int main(int count, char **arguments)
+{
+    path = count > 1 ? arguments[1] : LIBRARY;
+VARIABLES    return run(part_1);
+}
+"""
+_SEVERAL = r"""
+int main(int count, char **arguments)
+{
+    int (*parts[])(void) = {PARTS};
+    int result = NOT_JUDGED;
+    path = count > 1 ? arguments[1] : LIBRARY;
+VARIABLES    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        int shown = run(parts[i]);
+        result = shown == THERE || result == NOT_JUDGED ? shown : result;
+    }
+    return result;
+}
+"""
+
+
+def tail(parts: int, library: str, variables: str, seconds: int) -> str:
+    """What follows the parts. `library` is a string in C, `variables` are lines; `seconds` until a part has hung."""
+    main = _ONE if parts == 1 else _SEVERAL
+    names = ", ".join(f"part_{n}" for n in range(1, parts + 1))
+    main = main.replace("PARTS", names).replace("LIBRARY", library).replace("VARIABLES", variables)
+    return TAIL.replace("SECONDS", str(seconds)) + main
+
+
+def beginning(text: str, declared: str, codes: Iterable[tuple[int, str]]) -> str:
+    """Headers, and the helpers that a text uses, with those that these use. `codes` are the errors that have names."""
+    used: set[str] = set()
+    pending = [text]
+    while pending:
+        words = set(re.findall(r"\b(\w+)\(|\b(differs|notify)\b", pending.pop()))
+        new = {word for pair in words for word in pair if word in _HELPERS} - used
+        pending += [_HELPERS[name] for name in new]
+        used |= new
+    names = "".join(f'error == {name} ? "{name}" : ' for _, name in sorted(codes, reverse=True))
+    own = "".join(helper.replace("NAMES ", names) for name, helper in _HELPERS.items() if name in used)
+    whole = own + text
+    switches = "".join(line for line, pattern in _SWITCHES if re.search(pattern, whole))
+    included = "".join(f"#include <{name}>\n" for name, pattern in _HEADERS if re.search(pattern, whole))
+    return f"{switches}{included}{declared}\n{START}{own}"

@@ -24,7 +24,7 @@ from harness.probe.patience import TICK
 from harness.probe.process import Process
 from harness.probe.verdicts import Crashed, Hung, Leaked, SubjectFailure
 from harness.run import orphans
-from harness.run.exchange import NotReproducible
+from harness.run.exchange import IN_ORDER, NotReproducible
 from harness.run.program import Failure, Part, part, program
 from harness.sandbox import Sandbox
 from harness.selftest.mutants import VARIABLE
@@ -48,9 +48,9 @@ class Reproducer:
     variables: Mapping[str, str]
     parts: tuple[Part, ...]
 
-    def text(self, title: str, message: str, name: str = NAME) -> str:
-        """The C program."""
-        return program(title, message, name, self.library, self.variables, self.parts)
+    def text(self, title: str, message: str, name: str = NAME, seconds: int = 30) -> str:
+        """The C program, in which a part counts as hung after some seconds."""
+        return program(title, message, name, self.library, self.variables, self.parts, seconds)
 
     def write(self, folder: Path, title: str, message: str) -> Path:
         """Writes the program, and its parts for programs of several cases."""
@@ -112,7 +112,7 @@ def _chosen(library: Path, variables: Mapping[str, str], failures: Sequence[Fail
     """For each failure the first form that shows it on the library alone."""
     chosen: dict[int, Part] = {}
     second: dict[int, Part] = {}  # shown on the library, and a correct ICD cannot do what comes first
-    reason = "the exchange does not show it: the same calls, made again, are in order"
+    reason = IN_ORDER
     waiting = {number: list(failure.forms()) for number, failure in enumerate(failures)}
     while waiting:
         parts: dict[int, Part] = {}
@@ -149,8 +149,8 @@ def tried(reproducer: Reproducer) -> list[tuple[str, str]]:
         return [("there", "gone")] * len(reproducer.parts)
     with tempfile.TemporaryDirectory(prefix="clharness-reproducer-") as folder:
         source, built = Path(folder) / f"{NAME}.c", Path(folder) / NAME
-        source.write_text(reproducer.text("", ""), encoding="utf-8", errors="backslashreplace")
-        command = [compiler, "-w", f"-DSECONDS={_SECONDS}", str(source), "-ldl", "-o", str(built)]
+        source.write_text(reproducer.text("", "", seconds=_SECONDS), encoding="utf-8", errors="backslashreplace")
+        command = [compiler, "-w", str(source), "-ldl", "-o", str(built)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             if len(reproducer.parts) == 1:
