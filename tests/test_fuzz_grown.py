@@ -96,7 +96,7 @@ def test_services_begin_with_seeds_and_archive(corpus: Path, tmp_path: Path) -> 
         (["--seed-corpus", "other", "x.zip"], "other: there is no such fuzz target"),
     ],
 )
-def test_wrong_usage_is_said(
+def test_wrong_usage_of_merge_is_said(
     corpus: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
 ) -> None:
     assert grown.main(arguments) == Exit.USAGE
