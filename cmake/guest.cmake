@@ -40,6 +40,9 @@ foreach(name AUTOGEN_ORIGIN_DEPENDS AUTOMOC AUTORCC AUTOUIC BUILD_RPATH_USE_ORIG
   set(CMAKE_${name} OFF)
 endforeach()
 set(CMAKE_LINK_LIBRARIES_STRATEGY REORDER_MINIMALLY) # CMake's own; from 3.31 on
+if(NOT CMAKE_SIZEOF_VOID_P) # Khronos' loader takes it away at the end of its file
+  set(CMAKE_SIZEOF_VOID_P ${CMAKE_C_SIZEOF_DATA_PTR})
+endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON) # of libraries, too, with CMake 3.16
 set(CMAKE_SHARED_LIBRARY_PREFIX lib)
 set(CMAKE_SHARED_MODULE_PREFIX lib)

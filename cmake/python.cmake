@@ -27,7 +27,7 @@ if(CLHARNESS_PYTHON)
       "It must be the path of Python 3.11 or newer with the modules of pyproject.toml.")
   endif()
 else()
-  find_program(CLHARNESS_PYTHON_ON_PATH python3)
+  find_program(CLHARNESS_PYTHON_ON_PATH python3 NO_CMAKE_FIND_ROOT_PATH)
   mark_as_advanced(CLHARNESS_PYTHON_ON_PATH)
   set(why "")
   foreach(candidate ${PROJECT_BINARY_DIR}/venv/bin/python ${Python3_EXECUTABLE} ${Python_EXECUTABLE}

@@ -7,11 +7,14 @@
 #     for a Vulkan loader, which has one of its own
 #   clharness_add_layer_test(TARGET <target> [LOADERS <target or path>...] [CHANGES <function>...] <options>)
 #     clharness.layer.<target>, label layer: by itself, behind the reference loader, and behind each of LOADERS
-#   clharness_add_icd_test(TARGET <target> [LOADERS <target or path>...] [ENVIRONMENT <NAME=VALUE>...] <options>)
+#   clharness_add_icd_test(TARGET <target> [LOADERS <target or path>...] <options>)
 #     clharness.icd.<target>, label icd: by itself, behind the reference loader, and behind each of LOADERS
 #
 # options:
 #   EXPECTATIONS <file>   what the subject is known to do differently; default: found by its name
+#   ENVIRONMENT <NAME=VALUE>...
+#                         variables that the subject needs, or where libraries are that it needs (LD_LIBRARY_PATH), in
+#                         each case; nothing else of the environment of ctest reaches it but what its linker reads
 #   STRICT                deviations of should and de-facto count, too
 #   LABELS <label>...     more labels for ctest
 #   ARGS <argument>...    further arguments of the command (clharness loader --help); `-j N` is also the entry's PROCESSORS
@@ -23,7 +26,7 @@ set(CLHARNESS_SUITES discovery dispatch layers interop)
 set_property(GLOBAL PROPERTY CLHARNESS_SUITES ${CLHARNESS_SUITES})
 
 function(clharness_add_suites)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "STRICT" "TARGET;EXPECTATIONS" "SUITES;LABELS;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "STRICT" "TARGET;EXPECTATIONS" "SUITES;ENVIRONMENT;LABELS;ARGS")
   clharness_check_arguments(clharness_add_suites)
   get_property(known GLOBAL PROPERTY CLHARNESS_SUITES)
   if(NOT arg_SUITES)
@@ -43,7 +46,7 @@ function(clharness_add_suites)
 endfunction()
 
 function(clharness_add_layer_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "STRICT" "TARGET;EXPECTATIONS" "LOADERS;CHANGES;LABELS;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "STRICT" "TARGET;EXPECTATIONS" "LOADERS;CHANGES;ENVIRONMENT;LABELS;ARGS")
   clharness_check_arguments(clharness_add_layer_test)
   clharness_loader_arguments(clharness_add_layer_test command)
   foreach(function IN LISTS arg_CHANGES)
@@ -56,10 +59,6 @@ function(clharness_add_icd_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "STRICT" "TARGET;EXPECTATIONS" "LOADERS;ENVIRONMENT;LABELS;ARGS")
   clharness_check_arguments(clharness_add_icd_test)
   clharness_loader_arguments(clharness_add_icd_test command)
-  foreach(variable IN LISTS arg_ENVIRONMENT)
-    string(REPLACE ";" "$<SEMICOLON>" variable "${variable}")
-    list(APPEND command --env ${variable})
-  endforeach()
   clharness_register(icd ${arg_TARGET} icd $<TARGET_FILE:${arg_TARGET}> ${command})
 endfunction()
 
@@ -215,6 +214,10 @@ function(clharness_register label subject)
   if(arg_STRICT)
     list(APPEND options --strict)
   endif()
+  foreach(variable IN LISTS arg_ENVIRONMENT)
+    string(REPLACE ";" "$<SEMICOLON>" variable "${variable}")
+    list(APPEND options --env "${variable}")
+  endforeach()
   foreach(argument IN LISTS arg_ARGS)
     string(REPLACE ";" "$<SEMICOLON>" argument "${argument}")
     list(APPEND options "${argument}")

@@ -88,7 +88,7 @@ foreach(target my-layer my_driver)
 endforeach()
 """
 ENTRIES = """
-clharness_add_layer_test(TARGET my-layer LOADERS OpenCL::OpenCL ARGS -k "null")
+clharness_add_layer_test(TARGET my-layer LOADERS OpenCL::OpenCL ENVIRONMENT "MINE=a b;c" ARGS -k "null")
 clharness_add_icd_test(TARGET mine::driver LOADERS OpenCL ENVIRONMENT "MINE=a b;c" ARGS -k "test_string_fits_memory")
 set_tests_properties(clharness.layer.my-layer clharness.icd.mine::driver PROPERTIES
   ENVIRONMENT "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/helpers")
@@ -105,7 +105,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Consumer:
     (folder / "driver.c").write_text(DRIVER)
     layer = (ROOT / "mock_layers" / "examples" / "print_layer.c").read_text()
     assert layer.count(CHECKED) == 1
-    use = "extern int help_loading(void);\n__attribute__((constructor)) static void use(void) { help_loading(); }\n"
+    use = "\n".join(
+        (
+            "#include <stdlib.h>",
+            "extern int help_loading(void);",
+            '__attribute__((constructor)) static void use(void) { if (!getenv("MINE")) abort(); help_loading(); }\n',
+        )
+    )
     (folder / "layer.c").write_text(layer.replace(CHECKED, f"(!FAULTY && {CHECKED})") + use)
     return project
 
@@ -117,7 +123,7 @@ def test_faulty_ones_are_red_and_sound_ones_green(project: Consumer, faulty: str
     project.compile()
     assert project.entries() == NAMES
     done = project.ctest("-V")
-    assert '"--env" "MINE=a b;c"' in done.stdout
+    assert done.stdout.count('"--env" "MINE=a b;c"') == 2
     if faulty == "OFF":
         assert done.returncode == 0, done.stdout
         assert re.findall(r"(layer|ICD) .*: as expected, (?!0)", done.stdout), done.stdout

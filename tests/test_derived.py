@@ -108,6 +108,7 @@ class Asked:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.facts = Facts(str(path), str(path), needed=["libbeside.so"])
+        self.variables: dict[str, str] = {}
         self.times = 0
 
     def ask(self, certain: bool = True) -> dict[str, Any]:
@@ -152,7 +153,11 @@ def build_the_probe(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "build", lambda: type("Build", (), values)())
 
 
-@pytest.mark.parametrize("change", [change_the_file, bring_a_library, seed_a_fault, build_the_probe])
+def give_a_variable(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked.variables = {"MINE": "1"}
+
+
+@pytest.mark.parametrize("change", [change_the_file, give_a_variable, bring_a_library, seed_a_fault, build_the_probe])
 def test_a_loader_is_asked_again_after(
     asked: Asked, monkeypatch: pytest.MonkeyPatch, change: Callable[[Asked, pytest.MonkeyPatch], None]
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from harness.build import ROOT
 from harness.cli.layer import add_loader_argument, folders_of_checks
 from harness.cli.loader import add_run_arguments, library_path, run_suites
+from harness.cli.variables import add_variables_argument, variable_options
 from harness.errors import UsageError
 from harness.subject import Icd, Loader, VulkanDriver
 from harness.subject.icd import find_library
@@ -37,13 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="library, .icd file, name of an installed .icd file, or manifest of a Vulkan driver (.json)",
     )
     add_loader_argument(parser, "the ICD", "the reference loader; default: the system's, and what ci/loaders fetched")
-    parser.add_argument(
-        "--env",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="a variable that the ICD needs, such as RUSTICL_ENABLE=llvmpipe; may be given several times",
-    )
+    add_variables_argument(parser, "the ICD needs, such as RUSTICL_ENABLE=llvmpipe")
     parser.add_argument(
         "--platform", metavar="WHICH", help="use this platform only: its number, from 0, or a part of its name"
     )
@@ -121,10 +116,7 @@ def run(args: argparse.Namespace) -> int:
     is_vulkan = _is_vulkan(Path(args.file))
     folders = folders_of_checks(VulkanDriver if is_vulkan else Icd)
     options = _vulkan_options(args) if is_vulkan else _options(args)
-    for text in args.env:
-        if not text.partition("=")[0] or "=" not in text:
-            raise UsageError(f"--env {text}: give a name and a value, as in RUSTICL_ENABLE=llvmpipe")
-    options += [f"--icd-env={text}" for text in args.env]
+    options += variable_options("--icd-env", args.env)
     options += [f"--icd-{name}={which}" for name in ("platform", "device") if (which := vars(args)[name])]
     if args.reproducers:
         options.append(f"--clharness-reproducers={_empty_folder(args.reproducers)}")

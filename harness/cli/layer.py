@@ -8,7 +8,9 @@ from pathlib import Path
 
 from harness.build import ROOT
 from harness.cli.loader import add_run_arguments, library_path, run_suites
+from harness.cli.variables import add_variables_argument, variable_options
 from harness.errors import HarnessError
+from harness.sandbox.sandbox import LOADER_VARIABLES
 from harness.subject import Layer, Subject
 
 EXAMPLE = """\
@@ -22,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds what the command takes (harness.cli.main)."""
     parser.add_argument("path", metavar="PATH", help="library of the layer")
     add_loader_argument(parser, "the layer")
+    add_variables_argument(parser, "the layer needs")
     parser.add_argument(
         "--changes",
         metavar="FUNCTION",
@@ -59,4 +62,5 @@ def run(args: argparse.Namespace) -> int:
     options = [f"{Layer.option}={library_path(args.path, 'a layer, such as build/libmylayer.so')}"]
     options += [f"--through={library_path(path)}" for path in args.loader]
     options += [f"--changes={name}" for name in args.changes]
+    options += variable_options("--layer-env", args.env, LOADER_VARIABLES)
     return run_suites(options, args, *folders)

@@ -11,8 +11,11 @@ from pathlib import Path
 
 from harness.build import build
 from harness.cli.bisect_run import bisect, handed_on
+from harness.cli.variables import add_variables_argument, variable_options
 from harness.errors import HarnessError, UsageError
 from harness.run import command, plan, torture
+from harness.sandbox.sandbox import LOADER_VARIABLES
+from harness.sandbox.vulkan import VULKAN_VARIABLES
 from harness.sandbox.wine import runs_under
 from harness.subject.identify import LOADER, VULKAN_LOADER, identify, refusal
 from harness.subject.library import file_format
@@ -52,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="for git bisect run: run what these records have as red; exit 0: none is, 1: one is, 125: untestable",
     )
+    add_variables_argument(parser, "the loader needs")
     add_run_arguments(parser)
 
 
@@ -106,10 +110,13 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--torture --suite {args.suite}: torture is a suite of its own; leave --suite out")
     is_torture = args.torture or args.suite == torture.FOLDER
     subject = loader_option(args.path, args.vulkan) + [torture.ONLY] * is_torture
-    if subject[:1] and subject[0].startswith(VulkanLoader.option) and args.suite not in (None, _VULKAN_SUITE):
+    is_vulkan = bool(subject) and subject[0].startswith(VulkanLoader.option)
+    if is_vulkan and args.suite not in (None, _VULKAN_SUITE):
         raise UsageError(
             f"--suite {args.suite}: a Vulkan loader has the suite {_VULKAN_SUITE} alone; leave --suite out"
         )
+    of_cases = VULKAN_VARIABLES if is_vulkan else LOADER_VARIABLES
+    subject += variable_options("--loader-env", args.env, of_cases)
     return run_suites(subject, args, _suite_folder(suites, torture.FOLDER if is_torture else args.suite))
 
 

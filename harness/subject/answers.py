@@ -31,6 +31,7 @@ class Respondent(Protocol):
 
     path: Path
     facts: Facts
+    variables: dict[str, str]
 
 
 def remembered(subject: Respondent, ask: Callable[[], tuple[dict[str, Any], bool]]) -> dict[str, Any]:
@@ -50,7 +51,7 @@ def remembered(subject: Respondent, ask: Callable[[], tuple[dict[str, Any], bool
 
 def _digest(subject: Respondent) -> str:
     on = [os.uname().release, os.uname().nodename, os.geteuid(), shutil.which("bwrap")]
-    on += [neighbours.folders(), neighbours.preloaded(subject.path)]
+    on += [sorted(subject.variables.items()), neighbours.folders(), neighbours.preloaded(subject.path)]
     parts = [list(_stamp(path)) for path in (*_libraries(subject), *_built(), *map(Path, _MACHINE), *_code())]
     with subject.path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()

@@ -39,6 +39,11 @@ class Option:
     repeated: bool = False
 
 
+def pairs(texts: Iterable[str] | None) -> dict[str, str]:
+    """The variables of an option that is given as NAME=VALUE, once for each."""
+    return dict(text.split("=", 1) for text in texts or ())
+
+
 class Subject(ABC):
     """A library under test. A kind of subject is a class in a file of its own, listed in harness.subject.KINDS.
 
@@ -75,6 +80,7 @@ class Subject(ABC):
         self.path = library.real_path
         guard.share(self.path)
         self.time_limit = self.default_time_limit
+        self.variables: dict[str, str] = {}  # what it needs in the environment of each case
         self._asked = False
         self._elevated_problem: str | None = None  # why an elevated process cannot load it; None: not known yet
 
@@ -135,6 +141,11 @@ class Subject(ABC):
             raise UsageError(f"{self.facts.path} cannot be loaded: {reason}") from None
 
     # --- how a process on it is started ---
+
+    def give_variables(self, sandbox: Sandbox) -> None:
+        """Sets in a sandbox what the subject needs in its environment; what the case itself has set stays."""
+        for name, value in self.variables.items():
+            sandbox.env.setdefault(name, value)
 
     def neighbours(self) -> list[Path]:
         """The folders in which what it needs may be."""

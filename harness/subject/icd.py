@@ -17,7 +17,7 @@ from harness.probe.icd_session import ENUMERATE, ICD_FILE_LIMIT, QUERY, IcdSessi
 from harness.probe.session import Session
 from harness.sandbox import Sandbox
 from harness.subject import identify, neighbours
-from harness.subject.base import NO_ANSWER, Option, Subject
+from harness.subject.base import NO_ANSWER, Option, Subject, pairs
 from harness.subject.gate import CHECK, devices, missing
 from harness.subject.loader import Loader
 from harness.subject.places import SYSTEM_VENDORS, linker_folders
@@ -102,7 +102,7 @@ class Icd(Subject):
     @classmethod
     def from_options(cls, get: Callable[[str], Any], loader: Callable[[], Any]) -> Self:
         """The ICD that was named; its cases have in common what it compiles. Raises UsageError."""
-        icd = cls(Path(get(cls.option)), dict(text.split("=", 1) for text in get("--icd-env") or ()))
+        icd = cls(Path(get(cls.option)), pairs(get("--icd-env")))
         icd.share_compiled()
         icd.only_platform, icd.only_device = get("--icd-platform") or "", get("--icd-device") or ""
         return icd

@@ -16,7 +16,7 @@ from harness.probe.layer_session import LayerSession
 from harness.probe.session import CommandError
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject import identify, neighbours
-from harness.subject.base import NO_ANSWER, Option, Subject
+from harness.subject.base import NO_ANSWER, Option, Subject, pairs
 from harness.subject.loader import Loader
 
 INFO, INIT, INIT_WITH_PROPERTIES, DEINIT = identify.LAYER_FUNCTIONS
@@ -35,6 +35,7 @@ class Layer(Subject):
     option = "--layer"
     options: ClassVar[tuple[Option, ...]] = (
         Option("--layer", "PATH", "OpenCL layer to test, in the place of a loader"),
+        Option("--layer-env", "NAME=VALUE", "a variable that the layer needs", repeated=True),
         Option("--changes", "FUNCTION", "what the layer changes on purpose, or all", repeated=True),
     )
     example = "build/libmylayer.so"
@@ -59,7 +60,9 @@ class Layer(Subject):
         unknown = [name for name in changes if name not in api().functions and name not in ("all", "invalid")]
         if unknown:
             raise UsageError(f"--changes {unknown[0]}: is not a function of OpenCL; give its name, `all` or `invalid`")
-        return cls(Path(get(cls.option)), frozenset(changes), loader)
+        layer = cls(Path(get(cls.option)), frozenset(changes), loader)
+        layer.variables = pairs(get("--layer-env"))
+        return layer
 
     def has(self, capability: str) -> bool:
         """Whether it exports one of a layer's functions."""
@@ -98,6 +101,7 @@ class Layer(Subject):
 
     def open(self, sandbox: Sandbox, *, counted_heap: bool = False) -> LayerSession:
         """A session in which the probe is in the place of the loader."""
+        self.give_variables(sandbox)
         return self._open_directly(LayerSession, sandbox, counted_heap=counted_heap, preload=[build().exit_watch])
 
     def use_scheme(self, loader: Loader, sandbox: Sandbox) -> str:
@@ -118,6 +122,7 @@ class Layer(Subject):
     def start(self, loader: Loader, sandbox: Sandbox) -> Session:
         """A session of a loader that has this layer, and no other, in front of the sandbox's vendors."""
         self.use_scheme(loader, sandbox)
+        self.give_variables(sandbox)
         sandbox.env["OPENCL_LAYERS"] = str(self.path)
         if preload := neighbours.preload(self.facts.sanitizer, self.path):
             sandbox.env["LD_PRELOAD"] = preload

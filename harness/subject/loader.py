@@ -23,7 +23,7 @@ from harness.sandbox.machine import (
     set_uid_copy,
 )
 from harness.subject import capabilities, identify, neighbours, search
-from harness.subject.base import NO_ANSWER, Option, Subject
+from harness.subject.base import NO_ANSWER, Option, Subject, pairs
 from harness.subject.environment import environment
 from harness.subject.places import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS
 
@@ -38,6 +38,7 @@ class Loader(Subject):
     option = "--loader"
     options: ClassVar[tuple[Option, ...]] = (
         Option("--loader", "PATH", "OpenCL loader to test (default: the system's libOpenCL.so.1)"),
+        Option("--loader-env", "NAME=VALUE", "a variable that the loader needs", repeated=True),
     )
     example = "libOpenCL.so.1"
     functions = (identify.LOADER_FUNCTION,)
@@ -63,7 +64,9 @@ class Loader(Subject):
         """The loader that was named, else the system's, else the reference loader. Raises UsageError."""
         path = get(cls.option)
         own = Path(path) if path else None if build().windows else search.system_loader()
-        return cls.of(own or build().reference_loader)
+        named = cls.of(own or build().reference_loader)
+        named.variables = pairs(get("--loader-env"))
+        return named
 
     @classmethod
     def of(cls, path: Path) -> Self:
@@ -133,6 +136,7 @@ class Loader(Subject):
         unset: variables to leave out, also OCL_ICD_VENDORS.
         wrapper: a command in front of the probe (valgrind, strace, …).
         """
+        self.give_variables(sandbox)
         system = system or system_binds is not None or not self.by_variable
         variables = environment(
             sandbox,

@@ -25,6 +25,7 @@ class Loader(Protocol):
 
     path: Path
     facts: Facts
+    variables: dict[str, str]
     by_variable: bool
     folder_ending: str
     system_vendors: str

@@ -21,7 +21,7 @@ from harness.probe.vulkan_driver_session import (
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.vulkan import VulkanSandbox
 from harness.subject import identify
-from harness.subject.base import NO_ANSWER, Option, Subject
+from harness.subject.base import NO_ANSWER, Option, Subject, pairs
 from harness.subject.icd import ICD_TIME_LIMIT
 from harness.subject.vulkan_manifest import Manifest, is_manifest, read_manifest
 
@@ -63,7 +63,7 @@ class VulkanDriver(Subject):
     @classmethod
     def from_options(cls, get: Callable[[str], Any], loader: Callable[[], Any]) -> Self:
         """The driver that was named; its cases have in common what it compiles. Raises UsageError."""
-        driver = cls(Path(get(cls.option)), dict(text.split("=", 1) for text in get("--icd-env") or ()))
+        driver = cls(Path(get(cls.option)), pairs(get("--icd-env")))
         driver._cache = tempfile.TemporaryDirectory(prefix="clharness-cache-")
         return driver
 

@@ -13,7 +13,7 @@ from harness.sandbox import Unsupported
 from harness.sandbox.machine import at_secure_by_tracer, bubblewrap, require_private_mounts, set_uid_copy
 from harness.sandbox.vulkan import VulkanSandbox
 from harness.subject import identify, vulkan_capabilities
-from harness.subject.base import Option, Subject
+from harness.subject.base import Option, Subject, pairs
 from harness.subject.environment import environment
 
 # The folders that Debian's loaders have compiled in, and those that the document names where variables are not set.
@@ -47,7 +47,9 @@ class VulkanLoader(Subject):
     @classmethod
     def from_options(cls, get: Callable[[str], Any], loader: Callable[[], Any]) -> Self:
         """The loader that was named. Raises UsageError."""
-        return cls(Path(get(cls.option)))
+        named = cls(Path(get(cls.option)))
+        named.variables = pairs(get("--loader-env"))
+        return named
 
     def has(self, capability: str) -> bool:
         """Whether the loader, once asked, showed a capability (vulkan_capabilities.CAPABILITIES)."""
@@ -83,6 +85,7 @@ class VulkanLoader(Subject):
         in the places of the machine's, in a private root. elevated: AT_SECURE. unset: variables to leave out.
         late: the loader is opened only at `vk.open()`. counted_heap, guarded_heap: as for other loaders.
         """
+        self.give_variables(sandbox)
         variables = environment(
             sandbox, self.path, self.facts.sanitizer, unset=unset, counted_heap=counted_heap, guarded_heap=guarded_heap
         )

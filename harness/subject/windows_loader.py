@@ -72,6 +72,7 @@ class WindowsLoader(Loader):
                 raise TypeError(f"start has no option {option!r}")
             if option in ONLY_ON_LINUX and value not in (None, False, ()):
                 raise Unsupported("machine", f"{ONLY_ON_LINUX[option]}: only on Linux, so far")
+        self.give_variables(sandbox)
         level = INTEGRITY[integrity or ("high" if elevated else "medium")]
         lines = [*sandbox.machine_lines(), f"integrity {level:#x}", *(["wow64"] if wow64 else [])]
         lines += ["heap front"] if guarded_front else ["heap end"] if guarded_heap else []
