@@ -17,9 +17,10 @@ from harness.build import build, require_checkout
 from harness.cli.loader import library_path, output_path, positive
 from harness.errors import Exit, UsageError
 from harness.escaping import printable
-from harness.fuzz import bisect, builds, coverage, grown, reproducers, summary, sweep
+from harness.fuzz import bisect, builds, coverage, grown, history, reproducers, summary, sweep
 from harness.fuzz.blocks import blocks_file
 from harness.fuzz.campaign import Campaign, Target, default_folder
+from harness.fuzz.history import Code
 from harness.fuzz.planted import planted
 from harness.fuzz.sarif import sarif
 from harness.fuzz.subject import FuzzSubject, fuzz_subject
@@ -137,6 +138,7 @@ def _campaign(args: argparse.Namespace) -> int:
         coverage.require_counts(library_path(args.coverage))
     setting = _setting(args, subject)
     out = _folder(args, subject)
+    history.runs(out)  # what cannot be read is said before the time is spent
     targets = [_target(args, fuzz_build, setting, name) for name in names]
     terminal = Terminal(sys.stdout)
     campaign = Campaign(out, targets, args.time, args.jobs, lambda text: terminal.line(printable(text)), args.first)
@@ -154,14 +156,19 @@ def _campaign(args: argparse.Namespace) -> int:
         output.write_text(json.dumps(result, indent=1) + "\n")
     if scanned:
         write_sarif(scanned, sarif(campaign, subject))
+    code = None
     if args.coverage is not None and not interrupted:
-        print(f"coverage: {_coverage(args, campaign, fuzz_build, setting)}")
-    code = _exit_code(campaign, interrupted)
-    known = good and code == Exit.UNEXPECTED and all(one.earlier for one in seen)
-    return Exit.AS_EXPECTED if known else code
+        page, code = _coverage(args, campaign, fuzz_build, setting)
+        print(f"coverage: {page}")
+    history.add(campaign, subject, code)
+    ends = _exit_code(campaign, interrupted)
+    known = good and ends == Exit.UNEXPECTED and all(one.earlier for one in seen)
+    return Exit.AS_EXPECTED if known else ends
 
 
-def _coverage(args: argparse.Namespace, campaign: Campaign, fuzz_build: builds.FuzzBuild, setting: Setting) -> Path:
+def _coverage(
+    args: argparse.Namespace, campaign: Campaign, fuzz_build: builds.FuzzBuild, setting: Setting
+) -> tuple[Path, Code]:
     folder, known = campaign.out / "coverage", campaign.out / "known.txt"
     able = [target for target in campaign.targets if not campaign.states[target.name].errors]
     corpora = {target.name: campaign.corpus(target) for target in able}

@@ -8,6 +8,7 @@ A folder holds all of it, and another campaign with the same folder goes on with
     findings/TARGET-KEY/    input, description.txt, report.txt, reproduce.sh
     known.txt               the keys of findings, which the targets pass over
     campaign.json           numbers
+    history.html            what each run reached (history.py)
 """
 
 from __future__ import annotations

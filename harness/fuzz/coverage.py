@@ -4,20 +4,23 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from harness.build import build
 from harness.errors import HarnessError, UsageError
 from harness.fuzz import builds
 from harness.fuzz.blocks import Reached, find_blocks, reached
 from harness.fuzz.builds import FuzzBuild
+from harness.fuzz.history import Code
 from harness.fuzz.libfuzzer import MEMORY
 from harness.fuzz.subject import FuzzSubject
 from harness.fuzz.target_process import TIME_LIMIT, Setting, environment, read_finding, stop_message
@@ -48,8 +51,8 @@ def reference_loader_with_counts() -> Path:
 
 def write_source_coverage(
     folder: Path, corpora: Mapping[str, Path], fuzz_build: FuzzBuild, setting: Setting, known: Path, loader: Path
-) -> Path:
-    """Replays the corpora on a loader that counts; gives the page."""
+) -> tuple[Path, Code]:
+    """Replays the corpora on a loader that counts; gives the page, and what is on it in numbers."""
     profiles = _fresh(folder / "profiles")
     subject = FuzzSubject(loader, "compiler", False, "")
     for target, corpus in corpora.items():
@@ -61,13 +64,24 @@ def write_source_coverage(
     pages = folder / "html"
     _tool("llvm-cov", ["show", str(loader), f"-instr-profile={merged}", "-format=html", f"-output-dir={pages}"])
     shutil.rmtree(profiles)
-    return pages / "index.html"
+    counted = _tool("llvm-cov", ["export", str(loader), f"-instr-profile={merged}", "-skip-expansions"])
+    return pages / "index.html", _code(json.loads(counted), read_library(loader, "a loader", "libOpenCL.so.1").exported)
+
+
+def _code(counted: Mapping[str, Any], exported: Collection[str]) -> Code:
+    """What llvm-cov's export says; functions that are static have their file before their name."""
+    (data,) = counted["data"]
+    lines = data["totals"]["lines"]
+    counts = {one["name"].rpartition(":")[2]: one["count"] for one in data["functions"]}
+    unreached = tuple(sorted(name for name, count in counts.items() if not count))
+    of_interface = tuple(name for name in unreached if name in exported)
+    return Code(lines["covered"], lines["count"], "lines", len(counts), unreached, of_interface)
 
 
 def write_block_coverage(
     folder: Path, corpora: Mapping[str, Path], fuzz_build: FuzzBuild, setting: Setting, known: Path
-) -> Path:
-    """Replays the corpora with breakpoints; gives a page that says of each function what was reached."""
+) -> tuple[Path, Code]:
+    """Replays the corpora with breakpoints; gives a page that says of each function what was reached, and its sums."""
     folder.mkdir(parents=True, exist_ok=True)
     library = setting.icd or setting.subject.path
     hits = folder / "hits.txt"
@@ -79,8 +93,14 @@ def write_block_coverage(
         else:
             _replay(fuzz_build.program(target), setting, known, corpus, variables)
     page = folder / "index.html"
-    page.write_text(_page(library, reached(find_blocks(library), hits)), encoding="utf-8")
-    return page
+    rows = reached(find_blocks(library), hits)
+    page.write_text(_page(library, rows), encoding="utf-8")
+    names = {row.function.name or f"{row.function.start:#x}": row.hit for row in rows}
+    unreached = tuple(sorted(name for name, hit in names.items() if not hit))
+    exported = read_library(library, "a library", "libOpenCL.so.1").exported
+    of_interface = tuple(name for name in unreached if name in exported)
+    hit, blocks = sum(row.hit for row in rows), sum(row.blocks for row in rows)
+    return page, Code(hit, blocks, "blocks", len(names), unreached, of_interface)
 
 
 def _replay(program: Path, setting: Setting, known: Path, corpus: Path, variables: Mapping[str, str]) -> None:
@@ -130,8 +150,8 @@ def _run(program: Path, setting: Setting, known: Path, corpus: Path, variables: 
     return done.returncode, done.stderr.decode(errors="replace")
 
 
-def _tool(name: str, arguments: Sequence[str]) -> None:
-    """Of the version of clang: Debian has it in the name."""
+def _tool(name: str, arguments: Sequence[str]) -> str:
+    """Of the version of clang: Debian has it in the name. Gives what it says."""
     version = subprocess.run(["clang", "-dumpversion"], capture_output=True, text=True).stdout.partition(".")[0]
     path = shutil.which(f"{name}-{version}") or shutil.which(name)
     if path is None:
@@ -139,6 +159,7 @@ def _tool(name: str, arguments: Sequence[str]) -> None:
     done = subprocess.run([path, *arguments], capture_output=True, text=True)
     if done.returncode:
         raise HarnessError(f"{name} failed: {(done.stderr or done.stdout).strip()}")
+    return done.stdout
 
 
 def _fresh(folder: Path) -> Path:

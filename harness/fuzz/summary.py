@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.escaping import printable
+from harness.fuzz import history
 from harness.fuzz.campaign import Campaign, State
 from harness.fuzz.causes import causes
 from harness.fuzz.findings import Finding
@@ -83,7 +84,7 @@ def _last(campaign: Campaign, interrupted: bool) -> str:
     left_out = [name for name, state in campaign.states.items() if state.errors]
     cut = f"; {', '.join(left_out)} left out" if left_out else ""
     cut += "; interrupted" if interrupted else ""
-    return f"{total}{cut}; corpora and findings are in {campaign.out}"
+    return f"{total}{cut}; corpora, findings and {history.PAGE} are in {campaign.out}"
 
 
 def as_json(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> dict[str, Any]:
