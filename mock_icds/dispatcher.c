@@ -10,6 +10,7 @@
 #include "core/core.h"
 #include "core/events.h"
 #include "core/load_faults.h"
+#include "core/references.h"
 #include "distinct.h"
 #include "external/devices.h"
 #include "external/external.h"
@@ -22,7 +23,8 @@ typedef void follower(enum function function, const uint64_t *arguments, uint64_
 
 /* The first part that answers a call is the only one; the last answers them all. */
 static handler *const handlers[] = {gl_handle, external_handle, core_handle};
-static follower *const followers[] = {devices_follow, compute_follow, events_follow, load_faults_follow};
+static follower *const followers[] = {devices_follow, compute_follow, events_follow, references_follow,
+                                      load_faults_follow};
 
 static void log_foreign_handles(const struct function_info *about, const uint64_t *arguments)
 {

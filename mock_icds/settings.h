@@ -81,6 +81,12 @@ FUNCTION_SETTING(lacks, platforms)
 FUNCTION_SETTING(without_dispatch, flag)
 /* Makes objects without dispatch data (ICD 2). */
 FUNCTION_SETTING(without_data, flag)
+/* Leaves one more reference to each object that it is given, whether it succeeds or not. */
+FUNCTION_SETTING(keeps_references, flag)
+/* Leaves one more reference to the context of the object that it is given first, whether it succeeds or not. */
+FUNCTION_SETTING(keeps_its_context, flag)
+/* Does not give up the last reference. */
+FUNCTION_SETTING(keeps_the_last_reference, flag)
 /* Calls the callback that it is given, before it returns. */
 FUNCTION_SETTING(calls_back, flag)
 /* Calls the callback that it is given, in a thread of its own, and waits for that. */

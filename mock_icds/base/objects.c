@@ -135,8 +135,7 @@ struct object *object_context(struct object *object)
     return object;
 }
 
-/* Whether an object that the application holds is this one, or was made from it. */
-static bool is_held(const struct object *object)
+bool object_is_held(const struct object *object)
 {
     for (int i = 0; i < objects_so_far(); i++) {
         for (const struct object *at = references_of(&objects[i]) > 0 ? &objects[i] : NULL; at; at = at->parent) {
@@ -152,7 +151,7 @@ static bool is_held(const struct object *object)
 static void forbid_unheld(struct object *object)
 {
     for (; object && object->kind != HANDLE_cl_platform_id; object = object->parent) {
-        if ((object->kind != HANDLE_cl_device_id || references_of(object) <= 0) && !is_held(object)) {
+        if ((object->kind != HANDLE_cl_device_id || references_of(object) <= 0) && !object_is_held(object)) {
             arena_forbid(cells + (size_t)(object - objects) * 2 * arena_page_size(), arena_page_size());
         }
     }

@@ -56,6 +56,8 @@ struct object *object_context(struct object *object);
 
 /* Adds a reference or drops one. False where there was none. */
 bool object_count_reference(struct object *object, int by);
+/* Whether an object that has references is this one, or was made from it. */
+bool object_is_held(const struct object *object);
 /* How many objects of a kind have this parent, and references. */
 int object_count_children(const struct object *parent, enum handle_kind kind);
 /* Takes all references from the children of an object that has one reference itself. */

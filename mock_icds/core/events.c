@@ -200,7 +200,8 @@ static void release_memory(struct object *memory)
     }
 }
 
-static void call_context_destructors(struct object *context)
+/* A context is deleted with the last of what was made in it. */
+void events_end_context(struct object *context)
 {
     struct life *life = life_of(context);
     bool forwards = fault(FAULT_context_destructors_forwards, ANY_PLATFORM);
@@ -211,6 +212,7 @@ static void call_context_destructors(struct object *context)
             (void(CL_CALLBACK *)(cl_context, void *))(uintptr_t)callback->function;
         notify((cl_context)object_handle(context), (void *)(uintptr_t)callback->user_data);
     }
+    life->callback_count = 0;
 }
 
 /* Calls the callback of a build, a compilation or a linking that has ended: the argument with this number. */
@@ -268,11 +270,6 @@ bool events_handle(enum function function, const uint64_t *arguments, uint64_t *
                 (struct callback){arguments[1], arguments[2], 0, false};
         }
         break;
-    case FUNCTION_clReleaseContext:
-        if (object && object->references == 1) {
-            call_context_destructors(object);
-        }
-        return false;
     case FUNCTION_clReleaseMemObject:
         if (object && object->references == 1) {
             release_memory(object);

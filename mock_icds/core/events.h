@@ -21,5 +21,7 @@ void events_progress(struct object *event, cl_int status);
 bool events_time(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result);
 /* Whether the times of an event can be queried. */
 bool events_have_profiling(const struct object *event);
+/* Calls the destructor callbacks of a context, once. */
+void events_end_context(struct object *context);
 
 #endif
