@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +24,8 @@ _VARIABLES = {
     "ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0:max_free_fill_size=4096:allocator_may_return_null=1",
 }
 _MOST_CRASHES = 50  # of a job, to look at
+# afl-fuzz passes over an input of the corpus that ends the process, and says so.
+_PASSED_OVER = re.compile(r"Test case '[^']*\borig:([^']+)' results in a (?:crash|timeout|hang)")
 
 
 def run(job: Job, processes: Processes) -> JobResult:
@@ -47,7 +50,7 @@ def run(job: Job, processes: Processes) -> JobResult:
     if (results / "queue").is_dir():
         add_inputs(results / "queue", job.corpus)
     crashes = [file for kind in ("crashes", "hangs") for file in sorted((results / kind).glob("id:*"))]
-    result.ends = _process_ends(job, crashes)
+    result.ends = _process_ends(job, [*crashes, *_passed_over(job, log)])
     for file in crashes:
         file.unlink()
     if status not in (0, None) and not processes.stop.is_set():
@@ -55,6 +58,12 @@ def run(job: Job, processes: Processes) -> JobResult:
         result.ends = result.ends or _process_ends(job, sorted(job.corpus.iterdir()))
         result.error = None if result.ends else _trouble(log, status)
     return result
+
+
+def _passed_over(job: Job, log: Path) -> list[Path]:
+    """Inputs of the corpus with which the process ended before anything was mutated."""
+    names = dict.fromkeys(_PASSED_OVER.findall(log.read_text(errors="replace")))
+    return [job.corpus / name for name in names if (job.corpus / name).is_file()]
 
 
 def _own_mutations(job: Job) -> dict[str, str]:
