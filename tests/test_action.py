@@ -150,7 +150,9 @@ def test_kept_build_is_not_older_than_a_new_checkout(restored: bool, checkout: P
 
 # --- the sample workflows ---
 
-WORKFLOWS = sorted((ROOT / "ci" / "workflows").glob("*.yml"))
+SAMPLES = sorted((ROOT / "ci" / "workflows").glob("*.yml"))
+WORKFLOWS = [path for path in SAMPLES if not path.stem.startswith("fuzz-")]
+FUZZING = [path for path in SAMPLES if path.stem.startswith("fuzz-")]
 
 
 def inputs_of(step: str) -> dict[str, str]:
@@ -171,3 +173,23 @@ def test_sample_gives_the_action_what_it_knows(path: Path) -> None:
     usage = subprocess.run([ROOT / "clharness", command, "--help"], capture_output=True, text=True, check=True).stdout
     options = re.findall(r"--[a-z-]+", given.get("arguments", ""))
     assert [option for option in options if option not in usage] == []
+
+
+def test_pull_requests_and_nights_are_fuzzed() -> None:
+    assert [path.stem for path in FUZZING] == ["fuzz-nightly", "fuzz-pull-request"]
+
+
+@pytest.mark.parametrize("path", FUZZING, ids=lambda path: path.stem)
+def test_sample_fills_in_what_the_image_is_built_with(path: Path, tmp_path: Path) -> None:
+    """Each argument of the Dockerfile has a value after the step that names the registry."""
+    folder = tmp_path / ".clusterfuzzlite"
+    folder.mkdir()
+    text = (ROOT / ".clusterfuzzlite" / "Dockerfile").read_text()
+    (folder / "Dockerfile").write_text(text)
+    (script,) = re.findall(r"^ {8}run: (sed .*)$", path.read_text(), re.M)
+    values = {"REGISTRY": "images.example/some", "HEADERS": "https://headers.example/repository"}
+    environment = {"PATH": "/usr/bin:/bin", **values}
+    subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=environment, check=True)
+    filled = (folder / "Dockerfile").read_text()
+    assert re.findall(r"^ARG (.*)$", filled, re.M) == [f"{name}={value}" for name, value in values.items()]
+    assert len(filled.splitlines()) == len(text.splitlines())
