@@ -7,6 +7,7 @@ the checks of that part are unsupported.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -123,6 +124,17 @@ def _keeps(loader: Loader, sandbox: VulkanSandbox) -> bool:
         return list(vk.drivers()) == ["a"] and not sandbox.log.happened("unloaded", by="a")
 
 
+def _settings_file(loader: Loader, sandbox: VulkanSandbox) -> bool:
+    sandbox.driver("a")
+    added = sandbox.manifest("b.json", sandbox.library("b"))
+    folder = sandbox.folder("place/vulkan/loader_settings.d")
+    settings = {"additional_drivers": [{"path": str(added)}]}
+    content = json.dumps({"file_format_version": "1.0.0", "settings": settings})
+    (folder / "vk_loader_settings.json").write_text(content)
+    sandbox.env["XDG_DATA_HOME"] = str(sandbox.root / "place")
+    return set(_drivers(loader.start(sandbox))) == {"a", "b"}
+
+
 CAPABILITIES: dict[str, Callable[[Loader, VulkanSandbox], bool]] = {
     "VK_ICD_FILENAMES": _icd_filenames,
     "VK_DRIVER_FILES": _driver_files,
@@ -136,6 +148,7 @@ CAPABILITIES: dict[str, Callable[[Loader, VulkanSandbox], bool]] = {
     "device filters": _filters_devices,
     "unloads drivers": _unloads,
     "keeps drivers": _keeps,
+    "drivers in the settings file": _settings_file,
 }
 
 

@@ -167,21 +167,39 @@ static void use_folders(struct search *search, const char *name, const char *oth
     use_list(search, variable(name) ? variable(name) : otherwise, "/vulkan/icd.d");
 }
 
-void discovery_manifests(void (*use)(const char *path, void *context), void *context)
+/* Uses what the variables name, else what is found. */
+static void use_places(struct search *search)
 {
-    struct search search = {.use = use, .context = context};
     const char *only = variable("VK_DRIVER_FILES");
     only = only ? only : variable("VK_ICD_FILENAMES");
     if (only) {
-        use_list(&search, only, "");
+        use_list(search, only, "");
         return;
     }
-    use_list(&search, variable("VK_ADD_DRIVER_FILES"), "");
-    use_home(&search, "XDG_CONFIG_HOME", "/.config");
-    use_folders(&search, "XDG_CONFIG_DIRS", "/etc/xdg");
-    use_list(&search, "/usr/local/etc:/etc", "/vulkan/icd.d");
-    use_home(&search, "XDG_DATA_HOME", "/.local/share");
-    use_folders(&search, "XDG_DATA_DIRS", "/usr/local/share:/usr/share");
+    use_list(search, variable("VK_ADD_DRIVER_FILES"), "");
+    use_home(search, "XDG_CONFIG_HOME", "/.config");
+    use_folders(search, "XDG_CONFIG_DIRS", "/etc/xdg");
+    use_list(search, "/usr/local/etc:/etc", "/vulkan/icd.d");
+    use_home(search, "XDG_DATA_HOME", "/.local/share");
+    use_folders(search, "XDG_DATA_DIRS", "/usr/local/share:/usr/share");
+}
+
+void discovery_manifests(void (*use)(const char *path, void *context), void *context)
+{
+    struct search search = {.use = use, .context = context};
+    struct settings *settings = calloc(1, sizeof *settings);
+    if (settings) {
+        settings_read(settings);
+    }
+    for (size_t i = 0; settings && i < settings->count; i++) {
+        if (is_manifest(settings->manifests[i])) {
+            use_file(&search, settings->manifests[i]);
+        }
+    }
+    if (!settings || !settings->is_exclusive) {
+        use_places(&search);
+    }
+    free(settings);
     while (search.folder_count > 0) {
         free(search.folders[--search.folder_count]);
     }

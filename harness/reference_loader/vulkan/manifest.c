@@ -36,8 +36,7 @@ static void take_field(const char *path, const char *text, bool is_string, void 
     }
 }
 
-/* The text of a file, for the caller to free; NULL where it cannot be read, or holds a NUL. */
-static char *read_file(const char *path)
+char *manifest_text(const char *path)
 {
     struct stat status;
     FILE *file = fopen(path, "rbe");
@@ -92,7 +91,7 @@ static bool is_for_this_process(const char *arch)
 bool manifest_read(const char *path, struct manifest *manifest)
 {
     struct fields fields = {0};
-    char *text = read_file(path);
+    char *text = manifest_text(path);
     bool is_json = text && json_read(text, take_field, &fields);
     free(text);
     if (!is_json || !*fields.format || !*fields.library || !*fields.api || !is_for_this_process(fields.arch)) {

@@ -2,6 +2,7 @@
 /* The interface between Vulkan loaders and drivers as a small loader, without layers.
  *
  *   discovery.c         finds manifests, by variables and in folders
+ *   settings.c          the settings file, which adds manifests to them
  *   json.c manifest.c   read one
  *   drivers.c           loads a driver's library and negotiates
  *   instances.c         the functions before there is an instance, and instances of all drivers as one
@@ -40,6 +41,19 @@ struct manifest {
 
 /* Calls `use` for the path of each manifest, in order. */
 void discovery_manifests(void (*use)(const char *path, void *context), void *context);
+
+/* What the settings file says of drivers. */
+struct settings {
+    char manifests[MAX_DRIVERS][4096]; /* paths */
+    size_t count;
+    bool is_exclusive; /* they are the only ones */
+};
+
+/* Reads the settings file where there is one; `settings` is empty before. */
+void settings_read(struct settings *settings);
+
+/* The text of a file, for the caller to free; NULL where it cannot be read, or holds a NUL. */
+char *manifest_text(const char *path);
 /* Reads a manifest; false where it names no driver for this process. */
 bool manifest_read(const char *path, struct manifest *manifest);
 

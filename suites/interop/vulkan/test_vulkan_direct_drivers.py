@@ -157,6 +157,22 @@ def test_driver_of_the_application_without_an_address_is_left_out(
 
 
 @requirement("VK-OBJ-019")
+def test_drivers_of_the_machine_stay_out_where_none_of_the_application_is_used(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """A list in their place, of drivers that refuse: there is no driver; beside them, the machine's are used."""
+    vulkan_loader.require(EXTENSION)
+    sandbox.driver("installed")
+    bad = sandbox.library("bad", interface=7, interface_by_query=True, faults=["negotiation_fails=-9"])
+
+    with vulkan_loader.start(sandbox) as vk:
+        rc, _ = vk.CreateInstance(extensions=[EXTENSION], chain=driver_list(vk, "exclusive", bad))
+        assert str(rc) == "VK_ERROR_INCOMPATIBLE_DRIVER"
+        assert not sandbox.log.calls("vkCreateInstance", by="installed")
+        assert vk.drivers(extensions=[EXTENSION], chain=driver_list(vk, "inclusive", bad)) == {"installed"}
+
+
+@requirement("VK-OBJ-019")
 @pytest.mark.parametrize("number", [1, 12])
 def test_any_number_of_drivers_of_the_application(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, number: int

@@ -71,7 +71,8 @@ def test_compiled_in_folder_of_the_configuration_is_searched_in_order(
         vulkan_loader.require("/usr/local/etc")
     install_on_the_machine(sandbox, "local", str(place))
     with vulkan_loader.start(sandbox, search=True) as vk:
-        if vk.CreateInstance()[0] != 0:
+        is_compiled_in = f"{place}\0".encode() in vulkan_loader.path.read_bytes()
+        if vk.CreateInstance()[0] != 0 and not is_compiled_in:
             vulkan_loader.require("/usr/local/etc")
     for variable in VARIABLES:
         sandbox.manifest("any.json", sandbox.library(variable), sandbox.search_folder(variable))
@@ -103,6 +104,32 @@ def test_manifests_are_loaded_in_the_order_of_their_list(
     with vulkan_loader.start(sandbox, search=True) as vk:
         vk.instance()
     assert list(dict.fromkeys(event.who for event in sandbox.log.calls(NEGOTIATE))) == names
+
+
+@requirement("VK-DSC-002", "VK-DSC-004")
+@pytest.mark.parametrize("variable", [*LISTS, "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"])
+@pytest.mark.parametrize("place", ["before", "between"])
+def test_element_of_a_list_that_is_nothing_costs_only_itself(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, place: str
+) -> None:
+    """Folders that are missing or empty, and files, keep nobody from what the list names as well."""
+    is_folders = variable.startswith("XDG")
+    if not is_folders:
+        vulkan_loader.require(variable)
+    text = sandbox.root / "text"
+    text.write_text("text")
+    nothing = [sandbox.root / "missing", sandbox.folder("empty"), text]
+    elements = []
+    for name in ("one", "two"):
+        folder = sandbox.search_folder(name)
+        path = sandbox.manifest(f"{name}.json", sandbox.library(name), folder)
+        elements.append(sandbox.root / name if is_folders else path)
+    at = 1 if place == "between" else 0
+    elements[at:at] = nothing
+    sandbox.env[variable] = ":".join(map(str, elements))
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert vk.drivers() == {"one", "two"}
 
 
 @requirement("VK-DSC-040")
@@ -146,6 +173,25 @@ def test_drivers_are_looked_for_with_each_instance(vulkan_loader: VulkanLoader, 
         vk.vkDestroyInstance(instance, None)
         second.unlink()
         assert str(vk.CreateInstance()[0]) == "VK_ERROR_INCOMPATIBLE_DRIVER"
+
+
+@requirement("VK-EXT-015")
+def test_extension_of_a_portability_driver_is_listed_before_it_is_asked_for(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """Before there is an instance nobody can have asked for such drivers: their extensions are listed with the rest."""
+    vulkan_loader.require("hides portability drivers")
+    portability, extension = "VK_KHR_portability_enumeration", "VK_KHR_device_group_creation"
+    vulkan_loader.require(portability)
+    sandbox.driver("plain")
+    with vulkan_loader.start(sandbox) as vk:
+        assert extension not in vk.extension_names()
+    fields = {"is_portability_driver": True, "file_format_version": "1.0.1"}
+    sandbox.driver("port", extensions=extension, manifest=fields)
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert extension in vk.extension_names()
+        assert vk.drivers(extensions=[portability, extension], flags=1) == {"plain", "port"}
 
 
 @requirement("VK-EXT-014")
