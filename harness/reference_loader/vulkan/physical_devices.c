@@ -56,22 +56,37 @@ static uint32_t list_devices(const struct driver *driver, VkPhysicalDevice **dev
     return count < room ? count : room;
 }
 
+/* Adds an entry to what is listed; false where there is no memory. */
+static bool add_listed(struct listed **listed, size_t *count, const struct listed *entry)
+{
+    struct listed *more = realloc(*listed, (*count + 1) * sizeof *more);
+    if (more) {
+        *listed = more;
+        more[(*count)++] = *entry;
+    }
+    return more != NULL;
+}
+
 VkResult loader_vkEnumeratePhysicalDevices(struct instance *instance, uint32_t *count, struct physical_device **to);
 VkResult loader_vkEnumeratePhysicalDevices(struct instance *instance, uint32_t *count, struct physical_device **to)
 {
-    uint32_t all = 0;
+    struct listed *listed = NULL;
+    size_t all = 0;
     uint32_t room = to ? *count : 0;
     for (size_t i = 0; i < instance->driver_count; i++) {
         VkPhysicalDevice *devices;
         uint32_t number = list_devices(&instance->drivers[i], &devices);
-        for (uint32_t j = 0; j < number; j++, all++) {
-            if (all < room) {
-                to[all] = physical_devices_wrap(instance, &instance->drivers[i], devices[j]);
-            }
+        for (uint32_t j = 0; j < number; j++) {
+            add_listed(&listed, &all, &(struct listed){.driver = &instance->drivers[i], .handle = devices[j]});
         }
         free(devices);
     }
-    *count = to && room < all ? room : all;
+    sorting_sort(listed, all);
+    for (size_t i = 0; i < all && i < room; i++) {
+        to[i] = physical_devices_wrap(instance, listed[i].driver, listed[i].handle);
+    }
+    free(listed);
+    *count = to && room < all ? room : (uint32_t)all;
     return to && room < all ? VK_INCOMPLETE : VK_SUCCESS;
 }
 
@@ -120,24 +135,46 @@ static void fill_group(struct instance *instance, struct driver *driver, VkPhysi
     }
 }
 
+/* Puts the devices of a group in order. */
+static void sort_group(struct listed *group)
+{
+    struct listed devices[VK_MAX_DEVICE_GROUP_SIZE];
+    uint32_t count = group->group.physicalDeviceCount;
+    count = count < VK_MAX_DEVICE_GROUP_SIZE ? count : VK_MAX_DEVICE_GROUP_SIZE;
+    for (uint32_t i = 0; i < count; i++) {
+        devices[i] = (struct listed){.driver = group->driver, .handle = group->group.physicalDevices[i]};
+    }
+    sorting_sort(devices, count);
+    for (uint32_t i = 0; i < count; i++) {
+        group->group.physicalDevices[i] = devices[i].handle;
+    }
+    group->handle = group->group.physicalDevices[0];
+}
+
 VkResult loader_vkEnumeratePhysicalDeviceGroups(struct instance *instance, uint32_t *count,
                                                 VkPhysicalDeviceGroupProperties *to);
 VkResult loader_vkEnumeratePhysicalDeviceGroups(struct instance *instance, uint32_t *count,
                                                 VkPhysicalDeviceGroupProperties *to)
 {
-    uint32_t all = 0;
+    struct listed *listed = NULL;
+    size_t all = 0;
     uint32_t room = to ? *count : 0;
     for (size_t i = 0; i < instance->driver_count; i++) {
         VkPhysicalDeviceGroupProperties *groups;
         uint32_t number = list_groups(&instance->drivers[i], &groups);
-        for (uint32_t j = 0; j < number; j++, all++) {
-            if (all < room) {
-                fill_group(instance, &instance->drivers[i], &to[all], &groups[j]);
-            }
+        for (uint32_t j = 0; j < number; j++) {
+            struct listed group = {.driver = &instance->drivers[i], .group = groups[j]};
+            sort_group(&group);
+            add_listed(&listed, &all, &group);
         }
         free(groups);
     }
-    *count = to && room < all ? room : all;
+    sorting_sort(listed, all);
+    for (size_t i = 0; i < all && i < room; i++) {
+        fill_group(instance, listed[i].driver, &to[i], &listed[i].group);
+    }
+    free(listed);
+    *count = to && room < all ? room : (uint32_t)all;
     return to && room < all ? VK_INCOMPLETE : VK_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
  *   drivers.c           loads a driver's library and negotiates
  *   instances.c         the functions before there is an instance, and instances of all drivers as one
  *   physical_devices.c  devices and groups of all drivers
+ *   sorting.c           the order in which they are listed
  *   emulation.c         functions that a driver lacks, by others
  *   displays.c          the same for functions of displays
  *   devices.c           devices and the objects that are made of them
@@ -129,6 +130,18 @@ struct device {
 struct physical_device *physical_devices_wrap(struct instance *instance, struct driver *driver,
                                               VkPhysicalDevice handle);
 void physical_devices_forget(struct instance *instance);
+
+/* A device, or a group by its first device, as it is put in order. */
+enum { PLACE_PARTS = 8 };
+struct listed {
+    struct driver *driver;
+    VkPhysicalDevice handle; /* the driver's */
+    VkPhysicalDeviceGroupProperties group;
+    uint32_t place[PLACE_PARTS];
+};
+
+/* Puts devices in order, unless the user wants that of the drivers; equal ones stay as they are. */
+void sorting_sort(struct listed *listed, size_t count);
 
 /* Copies names, for the caller to free; false where there is no memory. */
 bool extensions_keep(struct extension_names *to, const char *const *names, uint32_t count);
