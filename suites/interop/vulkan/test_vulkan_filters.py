@@ -27,6 +27,7 @@ GLOBS = {
     "nothing,*bet.json": {"alphabet"},
     "n1,n2*,*n3,*n4*,n5,alpha.json": {"alpha"},
     "alpha.json;beta.json": set(),
+    "nothing,alpha.json;beta.json,n:beta.json": set(),
     "*": {"alpha", "beta", "alphabet"},
 }
 ALL = {"alpha", "beta", "alphabet"}

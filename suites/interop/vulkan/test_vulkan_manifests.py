@@ -159,6 +159,17 @@ def test_field_of_another_type_costs_only_its_manifest(
 
 
 @requirement("VK-DSC-031")
+def test_empty_path_is_not_that_of_the_loader(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """In a process that is linked with the loader, which finds its functions by dlopen(""), it is not a driver."""
+    sandbox.driver("good")
+    sandbox.shown.append(sandbox.manifest("empty.json", manifest_of("")))
+    sandbox.env["LD_PRELOAD"] = str(vulkan_loader.path)
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"good"}
+
+
+@requirement("VK-DSC-031")
 @pytest.mark.parametrize("number", [3, 30])
 def test_many_malformed_manifests_cost_only_themselves(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, number: int

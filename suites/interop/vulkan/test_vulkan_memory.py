@@ -172,6 +172,35 @@ def test_driver_that_is_left_out_keeps_no_memory_of_the_allocator(
     assert not sandbox.log.happened("foreign memory") and not sandbox.log.happened("memory overrun")
 
 
+@requirement("VK-OBJ-034")
+@pytest.mark.parametrize("beside", [None, "folder", *(name for name in BESIDE if "function" not in name)])
+def test_instances_leave_neither_files_nor_memory(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, beside: str | None
+) -> None:
+    """Made and ended again and again, with drivers in a folder: files that were opened for them are closed."""
+    folder = sandbox.search_folder("place")
+    sandbox.env["XDG_DATA_HOME"] = str(sandbox.root / "place")
+    sandbox.manifest("a.json", sandbox.library("a"), folder)
+    if beside in BESIDE:
+        settings = dict(BESIDE[beside])
+        fields = settings.pop("manifest", {})
+        sandbox.manifest("out.json", sandbox.library("out", **settings), folder, **fields)
+    elif beside:
+        (folder / "out.json").mkdir()
+
+    with vulkan_loader.start(sandbox, search=True, counted_heap=True) as vk:
+        found = []
+        for _ in range(3):
+            for _ in range(4):
+                vk.extension_names()
+                instance = vk.instance()
+                assert vk.drivers(instance) == {"a"}
+                vk.vkDestroyInstance(instance, None)
+            found.append((vk.open_files(), vk.heap()))
+    assert found[1][0] == found[2][0]
+    assert found[2][1] <= found[1][1]
+
+
 @requirement("VK-OBJ-029")
 def test_instance_that_is_refused_keeps_no_memory_of_the_allocator(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
