@@ -176,6 +176,7 @@ def test_several_unknown_functions_are_told_apart(vulkan_loader: VulkanLoader, s
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance()
         addresses = [vk.proc(instance, name) for name in names]
+        assert all(vk.proc(instance, name) for name in names)  # looked up again, which changes nothing
         devices = devices_by_driver(vk, instance)
         for number, address in enumerate(addresses):
             for device in (devices["a"], devices["b"]):
@@ -280,6 +281,7 @@ def test_several_unknown_functions_of_devices_are_told_apart(
         if order == "with the device":
             addresses = [vk.proc(instance, name) for name in names]
         assert all(addresses)
+        assert all(vk.proc(instance, name) for name in names)  # looked up again, which changes nothing
         for number, address in enumerate(addresses):
             for who in ("a", "b"):
                 vk.call_at(address, "vkGetEventStatus", devices[who], number)
