@@ -108,6 +108,7 @@ VkResult loader_vkCreateDevice(struct physical_device *from, const VkDeviceCreat
         return result;
     }
     extensions_keep(&device->extensions, info->ppEnabledExtensionNames, info->enabledExtensionCount);
+    device->instance = from->instance;
     device->driver = from->driver;
     device->handle = *to;
     find_functions(device);

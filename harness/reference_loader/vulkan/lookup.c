@@ -198,6 +198,9 @@ function lookup_device(struct device *device, const char *name)
     if (known == VULKAN_vkGetDeviceProcAddr) {
         return trampolines[known];
     }
+    if (known >= 0 && !is_enabled(device->instance, known)) {
+        return NULL;
+    }
     if (known >= 0 && needs_extension(known) &&
         !extensions_have(&device->extensions, trampolines_extension[known].name)) {
         return NULL;

@@ -119,6 +119,7 @@ struct instance {
 
 /* What the first word of a device, a queue and a command buffer points to. */
 struct device {
+    const struct instance *instance;
     struct driver *driver;
     VkDevice handle;
     function functions[VULKAN_FUNCTION_COUNT];

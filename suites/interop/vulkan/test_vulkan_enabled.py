@@ -75,3 +75,23 @@ def test_function_that_takes_what_is_the_loaders_needs_its_extension(
             bool(vk.device_proc(vk.device(physical_device, extensions=names), name)) for names in (own, others)
         ]
     assert addresses == [True, False]
+
+
+@requirement("VK-EP-015")
+def test_functions_of_devices_of_an_extension_of_instances_need_it(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """vkGetDeviceProcAddr finds those of VK_EXT_debug_utils where the instance has it enabled, and not otherwise."""
+    extension = "VK_EXT_debug_utils"
+    functions = [f.name for f in vulkan().functions.values() if f.extension == extension and f.level == "device"]
+    assert functions
+    sandbox.driver("a", extensions=extension)
+
+    with vulkan_loader.start(sandbox) as vk:
+        require_extension(vulkan_loader, vk, extension)
+        results = []
+        for extensions in ([extension], []):
+            (physical_device,) = vk.physical_devices(vk.instance(extensions=extensions))
+            device = vk.device(physical_device)
+            results.append([name for name in functions if vk.device_proc(device, name)])
+    assert results == [functions, []]

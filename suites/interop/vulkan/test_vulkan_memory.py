@@ -149,6 +149,31 @@ def test_memory_of_an_instance_goes_back_to_its_allocator(
 
 
 @requirement("VK-OBJ-029")
+@pytest.mark.parametrize("way", ["exported", "found with the device"])
+def test_memory_of_a_device_goes_back_when_it_is_destroyed(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, way: str
+) -> None:
+    """By whichever vkDestroyDevice, and long before the instance is gone."""
+    add_drivers(sandbox)
+
+    with vulkan_loader.start(sandbox) as vk:
+        own = vk.allocator()
+        rc, instance = instance_by(vk, own)
+        assert rc == 0
+        devices = vk.physical_devices(instance)
+        before, name = vk.allocated(), "vkDestroyDevice"
+        for physical_device in devices:
+            to = vk.buffer(8)
+            assert vk.vkCreateDevice(physical_device, vk.structure("VkDeviceCreateInfo"), own, to) == 0
+            device = to.handle()
+            address = f"@{name}" if way == "exported" else vk.device_proc(device, name)
+            vk.call_at(address, name, device, own)
+            assert vk.allocated() == before
+        vk.vkDestroyInstance(instance, own)
+    assert len([event for event in sandbox.log.calls("vkDestroyDevice") if event.who in ("a", "b")]) == len(devices)
+
+
+@requirement("VK-OBJ-029")
 @pytest.mark.parametrize("beside", BESIDE)
 def test_driver_that_is_left_out_keeps_no_memory_of_the_allocator(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, beside: str
