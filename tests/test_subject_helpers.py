@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,6 +114,39 @@ def test_elevated_process_that_cannot_find_it_is_unsupported(loader: Loader, san
         return
     with loader.start(sandbox, elevated=True) as cl:
         cl.platform_names()
+
+
+@pytest.fixture(params=["libhelper.so", ""])
+def linked_elsewhere(objects: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A link to a loader, beside which is the helper: $ORIGIN is the folder of the name by which a library is opened.
+    Or the loader names the helper by its whole path, as linkers do where a library has no name in itself.
+    """
+    real, here = tmp_path / "real", tmp_path / "here"
+    for folder in (real, here):
+        folder.mkdir()
+    (tmp_path / "helper.c").write_text("int help_loading(void) { return 1; }\n")
+    library: list[str | Path] = ["gcc", "-shared", "-fPIC", "-o"]
+    name = [f"-Wl,-soname,{request.param}"] if request.param else []
+    subprocess.run([*library, here / "libhelper.so", tmp_path / "helper.c", *name], check=True)
+    command = [*library, real / "libmine.so", *objects.glob("*.o"), here / "libhelper.so", "-pthread", "-ldl"]
+    options = ["-Wl,-Bsymbolic", "-Wl,-rpath,$ORIGIN", "-Wl,-soname,libOpenCL.so.1"]
+    subprocess.run([*command, *options], check=True)
+    (here / "libOpenCL.so.1").symlink_to(real / "libmine.so")
+    return here / "libOpenCL.so.1"
+
+
+@pytest.mark.parametrize("how", ["dlopen", "linked", "system", "linked, system", "guarded_heap", "elevated"])
+def test_helper_beside_a_link_to_the_loader_is_found(how: str, linked_elsewhere: Path) -> None:
+    subprocess.run([sys.executable, "-c", f"import ctypes; ctypes.CDLL({str(linked_elsewhere)!r})"], check=True)
+    options: dict[str, Any] = {name: True for name in how.split(", ") if name != "dlopen"}
+    box = Sandbox(linked_elsewhere)
+    try:
+        box.vendor("a")
+        with Loader(linked_elsewhere).start(box, **options) as cl:
+            if how != "elevated":
+                assert cl.platform_names() == ["a"]
+    finally:
+        box.close()
 
 
 def test_sanitizer_that_is_preloaded_is_that_of_the_subject(monkeypatch: pytest.MonkeyPatch) -> None:

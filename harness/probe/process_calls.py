@@ -169,5 +169,6 @@ class ProcessCalls(Calls):
 
         In a chroot the folder of that stands before the path, as soon as the process has mounts of its own.
         """
+        names = (str(path), os.path.realpath(str(path)))  # the kernel's is the latter
         with open(f"/proc/{self.pid}/maps") as file:
-            return any(line.rstrip("\n").endswith(str(path)) for line in file)
+            return any(line.rstrip("\n").endswith(names) for line in file)

@@ -77,7 +77,7 @@ class Subject(ABC):
         require_kind(path, library, self.identity, self.functions)
         self.facts = facts_of(path, library, self.functions, self.api_functions(), self.shown)
         self.facts.sanitizer = sanitizers.runtime(path, library) or neighbours.preloaded_sanitizer()
-        self.path = library.real_path
+        self.path = neighbours.as_opened(path, library.real_path, library.search_paths)
         guard.share(self.path)
         self.time_limit = self.default_time_limit
         self.variables: dict[str, str] = {}  # what it needs in the environment of each case

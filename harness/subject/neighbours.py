@@ -12,7 +12,7 @@ import functools
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from harness.sandbox.machine import SEPARATORS
@@ -21,6 +21,7 @@ FOLDERS, PRELOADED = "LD_LIBRARY_PATH", "LD_PRELOAD"
 KEPT_PRELOADED = "CLHARNESS_PRELOAD"  # what LD_PRELOAD was before Python started (cmake/clharness.in)
 _SANITIZERS = re.compile(r"(lib[atl]san\.so|libubsan\.so|libclang_rt\.)[^/]*$")
 _LOOK_LIMIT = 20.0  # seconds
+_MOST_LINKS = 40  # as many as Linux follows
 
 
 def keep_environment() -> None:
@@ -69,6 +70,14 @@ def _named() -> list[str]:
     return [name for name in re.split("[: ]+", value) if name]
 
 
+def as_opened(path: Path, real: Path, search_paths: Iterable[str]) -> Path:
+    """The name by which a library is opened: its own one, links followed; the given one where it names folders by its
+    place, for to the linker that is the place of the link.
+    """
+    given = Path(os.path.abspath(path))
+    return given if given.parent.resolve() != real.parent and own_folders(given, search_paths) else real
+
+
 def own_folders(path: Path, search_paths: Iterable[str]) -> list[str]:
     """The folders of DT_RUNPATH that are named by the place of the library, where it is."""
     origin = re.compile(r"\$ORIGIN\b|\$\{ORIGIN\}")
@@ -79,10 +88,21 @@ def neighbours(path: Path, search_paths: Iterable[str]) -> list[Path]:
     """The folders in which what the library needs may be, and those that hold what it is linked to."""
     searched = [*folders(), *own_folders(path, search_paths), *(name for name in search_paths if name[:1] == "/")]
     names = preloaded(path)
-    linked = re.findall(r"=> (/.+) \(0x", _look(path, " ".join(names)))
+    linked = re.findall(r"^\s*(?:\S+ => )?(/.+) \(0x", _look(path, " ".join(names)), re.M)
     libraries = [file for file in (*names, *linked) if file.startswith("/")]
-    places = [*searched, *map(os.path.dirname, libraries), *(os.path.dirname(os.path.realpath(n)) for n in libraries)]
+    files = [*_links(path), *libraries, *map(os.path.realpath, libraries)]
+    places = [*searched, *map(os.path.dirname, files)]
     return [Path(place) for place in dict.fromkeys(places) if os.path.isdir(place)]
+
+
+def _links(path: Path) -> Iterator[str]:
+    """What a name is a link to, and so on to the file; nothing where it is not one."""
+    for _ in range(_MOST_LINKS):
+        if not path.is_symlink():
+            return
+        path = Path(os.path.abspath(path.parent / path.readlink()))
+        yield str(path)
+        yield os.path.realpath(path)
 
 
 def in_one_word(folder: str, link: Path) -> str:
