@@ -60,7 +60,7 @@ PLATFORM_SETTING(features, text, "images")
 PLATFORM_SETTING(gpus, number, 1)
 /* How many devices it has of type CL_DEVICE_TYPE_CPU. */
 PLATFORM_SETTING(cpus, number, 0)
-/* How many devices it has of type CL_DEVICE_TYPE_ACCELERATOR; no more than 16 devices of all types are made. */
+/* How many devices it has of type CL_DEVICE_TYPE_ACCELERATOR. */
 PLATFORM_SETTING(accelerators, number, 0)
 /* CL_PLATFORM_UNLOADABLE_KHR, where it has the extension cl_khr_icd_unloadable. */
 PLATFORM_SETTING(unloadable, flag, false)

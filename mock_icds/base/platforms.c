@@ -2,15 +2,17 @@
 /* Platforms of the mock ICD and their devices, as configured. */
 #include "base/platforms.h"
 
+#include "base/arena.h"
 #include "base/config.h"
 #include "clharness_cl.h"
 
 #include <string.h>
 
-enum { DEVICES_PER_PLATFORM = 16 };
-
 static struct object *platforms[MAX_PLATFORMS];
-static struct object *devices[MAX_PLATFORMS][DEVICES_PER_PLATFORM];
+static struct {
+    struct object **of;
+    int count;
+} devices[MAX_PLATFORMS];
 
 /* Whether a list of words, with one blank between two, has a word. */
 static bool has_word(const char *list, const char *word)
@@ -43,13 +45,15 @@ static void make_devices(int platform)
     } kinds[] = {{settings->gpus, CL_DEVICE_TYPE_GPU},
                  {settings->cpus, CL_DEVICE_TYPE_CPU},
                  {settings->accelerators, CL_DEVICE_TYPE_ACCELERATOR}};
-    int count = 0;
+    size_t total = (size_t)settings->gpus + (size_t)settings->cpus + (size_t)settings->accelerators;
+    devices[platform].of = arena_keep(total * sizeof *devices[platform].of);
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
-        for (int i = 0; i < kinds[kind].count && count < DEVICES_PER_PLATFORM; i++) {
+        for (int i = 0; i < kinds[kind].count; i++) {
             struct object *device = object_make(HANDLE_cl_device_id, platforms[platform]);
             device->device_type = kinds[kind].type;
-            object_strip(device, count > 0 && fault(FAULT_later_objects_have_no_table, platform), false);
-            devices[platform][count++] = device;
+            object_strip(device, devices[platform].count > 0 && fault(FAULT_later_objects_have_no_table, platform),
+                         false);
+            devices[platform].of[devices[platform].count++] = device;
         }
     }
 }
@@ -72,7 +76,12 @@ struct object *platform_object(int index)
 
 struct object *platform_device(int platform, int index)
 {
-    return index < DEVICES_PER_PLATFORM ? devices[platform][index] : NULL;
+    return index < devices[platform].count ? devices[platform].of[index] : NULL;
+}
+
+int platform_device_count(int platform)
+{
+    return devices[platform].count;
 }
 
 /* The device that the platform lists, of which a sub-device is a part. */
@@ -93,7 +102,7 @@ uint32_t platform_device_bit(const struct object *device)
     device = whole_device(device);
     for (int i = 0; (other = platform_device(device->platform, i)) != NULL; i++) {
         if (other == device) {
-            return UINT32_C(1) << i;
+            return UINT32_C(1) << i % 32;
         }
     }
     return 0;

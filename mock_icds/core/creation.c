@@ -253,9 +253,10 @@ cl_int creation_check(enum function function, const uint64_t *arguments)
 static void remember_devices(struct creation *creation, enum function function, const uint64_t *arguments)
 {
     const uintptr_t *listed = (const uintptr_t *)(uintptr_t)arguments[2];
-    size_t count = function == FUNCTION_clCreateContext ? (cl_uint)arguments[1] : 16;
-    uint64_t *devices = arena_keep((count + 1) * sizeof *devices);
     int platform = function == FUNCTION_clCreateContext ? 0 : platform_of(arguments);
+    size_t count =
+        function == FUNCTION_clCreateContext ? (cl_uint)arguments[1] : (size_t)platform_device_count(platform);
+    uint64_t *devices = arena_keep((count + 1) * sizeof *devices);
     creation->devices = devices;
     for (size_t i = 0; i < count; i++) {
         const struct object *device =

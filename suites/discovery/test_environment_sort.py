@@ -34,6 +34,10 @@ ORDERS: dict[str, tuple[Sequence[Devices], Sequence[Sequence[int]]]] = {
     "ties": ([(1, 0, 0), (2, 0, 0), (1, 0, 0), (2, 0, 0)], [[1, 3], [0, 2]]),
     "one alone": ([(1, 2, 3)], [[0]]),
     "many devices": ([(0, 8, 8), (15, 1, 0), (16, 0, 0)], [[2], [1], [0]]),
+    "more GPUs than a signed byte holds": ([(1, 0, 0), (127, 0, 0), (128, 0, 0)], [[2], [1], [0]]),
+    "more GPUs than a byte holds": ([(1, 0, 0), (255, 0, 0), (256, 0, 0), (257, 0, 0)], [[3], [2], [1], [0]]),
+    "more CPUs than a byte holds": ([(0, 1, 0), (0, 128, 0), (0, 256, 0)], [[2], [1], [0]]),
+    "more accelerators than a byte holds": ([(0, 0, 1), (0, 0, 128), (0, 0, 256)], [[2], [1], [0]]),
 }
 NAMES = "abcdefghijklmnopqrstuvwxyz"
 
