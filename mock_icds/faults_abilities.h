@@ -59,3 +59,5 @@ FAULT(constants_of_any_number)
 FAULT(constants_of_any_size)
 /* Suggests no size of groups without an offset. */
 FAULT(suggestions_need_an_offset)
+/* Says that shared virtual memory is shared by grains of any size, and not by buffers. */
+FAULT(shared_memory_is_fine_only)

@@ -15,6 +15,7 @@ import pytest
 from harness.probe import Hung, patience
 from harness.probe.patience import Meter, Starved
 from harness.sandbox import Sandbox
+from harness.subject.icd import Icd
 from harness.subject.loader import Loader
 from tests.hostile import Tell, hostile, sandbox, tell
 
@@ -183,7 +184,7 @@ def test_what_a_server_queues_is_not_the_processs_own(monkeypatch: pytest.Monkey
     """A process of Windows waits for Wine's server, which itself waits for a processor."""
     clock = iter((100.0, 101.0))
     queued = iter((5.0, 5.75, 6.75))
-    monkeypatch.setattr(patience, "_threads", lambda pid: {2: (1.0, next(queued))} if pid == 2 else {1: (0.0, 0.0)})
+    monkeypatch.setattr(patience, "threads_of", lambda pid: {2: (1.0, next(queued))} if pid == 2 else {1: (0.0, 0.0)})
     monkeypatch.setattr("harness.probe.patience.time.monotonic", lambda: next(clock))
     meter = Meter(1, 99.0, server=2)
     assert meter.look() == 0.25
@@ -195,13 +196,13 @@ def test_what_the_guard_queues_is_not_the_subjects_own(
 ) -> None:
     """The end of the program is known once its guard, for which no processor may be free, has said it."""
     families: list[dict[int, tuple[float, float]]] = []
-    threads_of = patience._threads
+    threads_of = patience.threads_of
 
     def threads(pid: int) -> dict[int, tuple[float, float]]:
         families.append(threads_of(pid))
         return families[-1]
 
-    monkeypatch.setattr(patience, "_threads", threads)
+    monkeypatch.setattr(patience, "threads_of", threads)
     tell(sleeps="400")
     with hostile.start(sandbox) as cl:
         assert cl.platform_count() == 1
@@ -218,8 +219,20 @@ def test_nothing_is_looked_at_for_a_quick_answer(
         looks.append(pid)
         return {}
 
-    monkeypatch.setattr(patience, "_threads", threads)
+    monkeypatch.setattr(patience, "threads_of", threads)
     monkeypatch.setattr("harness.probe.connection.FIRST_LOOK", 10.0)
     with hostile.start(sandbox) as cl:
         assert cl.platform_count() == 1
     assert not looks
+
+
+def test_callback_that_never_comes_is_not_waited_for_to_the_end(sandbox: Sandbox) -> None:
+    """Nothing is under way in the process: that takes a part of the time, few looks, and little of a processor."""
+    icd = Icd(sandbox.icd("plain").path)
+    with icd.open(sandbox) as session:
+        session.count_callback("clBuildProgram.pfn_notify", session.objects(session.platforms()[0]).device)
+        before, start, used = len(session.exchange), time.monotonic(), time.process_time()
+        session.await_callbacks(1)
+        assert time.monotonic() - start < session.time_limit / 2
+        assert len(session.exchange) - before < 400
+        assert time.process_time() - used < 1

@@ -90,6 +90,10 @@ class Connection:
             raise
         return self
 
+    def pause(self, milliseconds: int) -> None:
+        """Waits so long for what comes without an answer, or until the process ends."""
+        select.select([self._process.descriptor], [], [], milliseconds / 1000)
+
     def _start(self, theirs: socket.socket) -> Process:
         """Starts the probe with its end of the conversation."""
         command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]

@@ -18,6 +18,7 @@ from harness.api.model import api
 from harness.probe.answers import AnsweredBuffer, Content, Handle, Record, result_answer
 from harness.probe.calls import Buffer, CallFailed
 from harness.probe.icd_objects import IcdObjects
+from harness.probe.patience import threads_of
 from harness.probe.session import CANARY, CommandError, Session
 from harness.probe.values import Value
 from harness.sandbox import Unsupported
@@ -25,6 +26,8 @@ from harness.sandbox import Unsupported
 QUERY, ENUMERATE = "clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR"
 ICD2_FUNCTIONS = ("clIcdGetFunctionAddressForPlatformKHR", "clIcdSetPlatformDispatchDataKHR")
 TAGGED = ("clGetPlatformIDs", "clUnloadCompiler")
+IDLE = 5.0  # seconds without anything under way after which nothing comes any more
+_LONGEST_PAUSE = 64  # milliseconds between two looks
 ICD_FILE_LIMIT = 64 << 30  # bytes: some drivers keep the memory of their objects in files
 
 
@@ -185,10 +188,19 @@ class IcdSession(Session):
     def await_callbacks(self, count: int = 1) -> None:
         """Waits until so many counted calls were made: they may come from another thread, and after the call returns.
 
-        Ends without them when the time of the case is over.
+        Ends without them when the time of the case is over, and before that when nothing is under way: no thread but
+        the one that answers here has run, or queued for a processor, for IDLE seconds.
         """
-        while self.callbacks() < count and time.monotonic() < self.deadline - 1:
-            pass
+        pause, since = 1, time.monotonic()
+        did: dict[int, tuple[float, float]] = {}
+        while self.callbacks() < count and (now := time.monotonic()) < self.deadline - 1:
+            does = {thread: times for thread, times in threads_of(self.pid).items() if thread != self.pid}
+            if does != did:
+                did, since = does, now
+            elif now - since > IDLE:
+                break
+            self.pause(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _object_of(self, function: str, arguments: tuple[Any, ...]) -> Value:
         """The object whose table a loader takes the function from: the first among the arguments, or the platform."""

@@ -44,7 +44,7 @@ def compiles(command: str) -> bool:
     return match is not None and match[1] in COMPILING
 
 
-def _threads(pid: int) -> dict[int, tuple[float, float]]:
+def threads_of(pid: int) -> dict[int, tuple[float, float]]:
     """Seconds that each thread of a process and of its descendants ran and queued so far."""
     threads: dict[int, tuple[float, float]] = {}
     family = [pid]
@@ -83,7 +83,7 @@ class Meter:
 
     def look(self) -> float:
         """Adds what went by since the last look; gives how much of it the process could use."""
-        before, self._threads = self._threads, _threads(self._pid)
+        before, self._threads = self._threads, threads_of(self._pid)
         now = time.monotonic()
         passed, self._at = now - self._at, now
         ran = longest = 0.0
@@ -110,4 +110,4 @@ class Meter:
         return "in which it computed" if self.computed > self.used / 2 else "in which it waited"
 
     def _queued_by_server(self) -> float:
-        return sum(queued for _, queued in _threads(self._server).values()) if self._server else 0.0
+        return sum(queued for _, queued in threads_of(self._server).values()) if self._server else 0.0

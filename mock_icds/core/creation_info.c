@@ -344,6 +344,8 @@ bool creation_info_device(struct object *device, cl_uint query, const uint64_t *
         *result = answer_ulong(rest, queues ? CL_DEVICE_QUEUE_SUPPORTED | CL_DEVICE_QUEUE_REPLACEABLE_DEFAULT : 0);
         return true;
     case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
+        *result = answer_uint(rest, queues || pipes);
+        return true;
     case CL_DEVICE_MAX_ON_DEVICE_QUEUES:
         *result = answer_uint(rest, queues);
         return true;

@@ -171,7 +171,9 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
     void *platform = object_handle(platform_object(device->platform));
     void *parent;
     cl_device_type type;
-    const cl_device_svm_capabilities coarse = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+    const cl_device_svm_capabilities shared = fault(FAULT_shared_memory_is_fine_only, ANY_PLATFORM)
+                                                  ? CL_DEVICE_SVM_FINE_GRAIN_BUFFER
+                                                  : CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
     cl_int result;
     if (fault(FAULT_queries_give_no_object, ANY_PLATFORM)) {
         platform = (void *)(uintptr_t)nothing;
@@ -218,7 +220,7 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
     case CL_DEVICE_OPENCL_C_VERSION:
         return answer_text(arguments, fault(FAULT_languages_have_no_name, ANY_PLATFORM) ? "1.2" : "OpenCL C 1.2");
     case CL_DEVICE_SVM_CAPABILITIES:
-        return answer_info(arguments, &coarse, sizeof coarse);
+        return answer_info(arguments, &shared, sizeof shared);
     default:
         return config.refuses ? answer_anything(FUNCTION_clGetDeviceInfo, query, arguments) : CL_INVALID_VALUE;
     }

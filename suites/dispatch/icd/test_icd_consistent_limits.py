@@ -172,6 +172,45 @@ def test_capabilities_of_a_device_are_those_mandated(icd: Icd, sandbox: Sandbox)
         attempts.check("CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES", check_replaceable)
 
 
+@requirement("API-CON-047")
+def test_capabilities_of_a_device_imply_one_another(icd: Icd, sandbox: Sandbox) -> None:
+    """Shared memory, pipes and images of buffers: what a device says that it can do goes together."""
+
+    def check_shared_memory(objects: IcdObjects) -> None:
+        info = Info(objects)
+        require_version(info, (2, 0))
+        bits, version = number(info, "SVM_CAPABILITIES"), objects.device_version()
+        demanded = version < (3, 0) or bits & CL.DEVICE_SVM_FINE_GRAIN_BUFFER
+        assert not demanded or bits & CL.DEVICE_SVM_COARSE_GRAIN_BUFFER, (
+            f"CL_DEVICE_SVM_CAPABILITIES of OpenCL {version[0]}.{version[1]} is {bits:#x}, "
+            "without CL_DEVICE_SVM_COARSE_GRAIN_BUFFER"
+        )
+
+    def check_pipes(objects: IcdObjects) -> None:
+        info = Info(objects)
+        require_version(info, (3, 0))
+        assert not number(info, "PIPE_SUPPORT") or number(info, "GENERIC_ADDRESS_SPACE_SUPPORT"), (
+            "pipes without the generic address space"
+        )
+
+    def check_alignments(objects: IcdObjects) -> None:
+        info = Info(objects)
+        require_version(info, (2, 0))
+        values = [number(info, f"IMAGE_{name}_ALIGNMENT") for name in ("PITCH", "BASE_ADDRESS")]
+        for value in values:
+            assert value & (value - 1) == 0, f"an alignment of images of buffers is {value}, no power of 2"
+        assert (values[0] == 0) == (values[1] == 0), (
+            f"images of buffers are and are not there: {values[0]}, {values[1]}"
+        )
+        if objects.device_version() < (3, 0) and number(info, "IMAGE_SUPPORT"):
+            assert values[0] > 0, "CL_DEVICE_IMAGE_PITCH_ALIGNMENT is 0 on a device that must have images of buffers"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("CL_DEVICE_SVM_CAPABILITIES", check_shared_memory)
+        attempts.check("CL_DEVICE_PIPE_SUPPORT", check_pipes)
+        attempts.check("CL_DEVICE_IMAGE_PITCH_ALIGNMENT", check_alignments)
+
+
 @requirement("API-CON-035")
 def test_answer_of_a_device_is_one_of_those_listed(icd: Icd, sandbox: Sandbox) -> None:
     """The cache, the local memory, the ways of partition and the references of a root device."""

@@ -43,10 +43,32 @@ OTHERS = [
     name
     for name, recipe in calls.recipes().items()
     if not {*CONSUMED} & {*recipe.words}
-    and name.startswith(("clBuild", "clCompile", "clSetKernel", "clSetUserEvent", "clFlush", "clFinish", "clWaitFor"))
+    and name.startswith(
+        (
+            "clBuild",
+            "clCompile",
+            "clSetKernel",
+            "clSetUserEvent",
+            "clSetEventCallback",
+            "clFlush",
+            "clFinish",
+            "clWaitFor",
+        )
+    )
 ]
 # Objects that are asked the queries of a class: what they are made of differs.
-ASKED = {"clGetMemObjectInfo": ("mem", "part", "image"), "clGetImageInfo": ("image",), "clGetKernelInfo": ("args",)}
+ASKED = {
+    "clGetMemObjectInfo": ("mem", "part", "image"),
+    "clGetImageInfo": ("image",),
+    "clGetKernelInfo": ("args", "kernel"),
+}
+# Calls with more objects than the proper call has.
+WITH_MORE = {
+    "clCompileProgram": {"num_input_headers": "1", "input_headers": "w:source", "header_include_names": "p:s:some.h"},
+    "clCreateImage": {"image_desc": "w:CL_MEM_OBJECT_IMAGE1D_BUFFER,4,0,0,0,0,0,0,mem"},
+    "clEnqueueMarkerWithWaitList": {"num_events_in_wait_list": "1", "event_wait_list": "w:done"},
+    "clEnqueueWriteBuffer": {"num_events_in_wait_list": "1", "event_wait_list": "w:done"},
+}
 # One refusal of each function that does not depend on how a driver treats NULL.
 REFUSED = {
     "clCreateBuffer": {"size": "0"},
@@ -55,6 +77,7 @@ REFUSED = {
     "clCreateKernel": {"kernel_name": "s:clharness_no_such_kernel"},
     "clCreateProgramWithSource": {"count": "0"},
     "clCreateCommandQueue": {"properties": "0x8000000000000000"},
+    "clCreateCommandQueueWithProperties": {"properties": "w:0x7777,1,0"},
     "clSetKernelArg": {"arg_index": "1000"},
     "clEnqueueReadBuffer": {"offset": "4096"},
     "clEnqueueWriteBuffer": {"offset": "4096"},
@@ -65,6 +88,20 @@ REFUSED = {
     "clGetKernelInfo": {"param_name": "0xffff"},
     "clGetEventInfo": {"param_name": "0xffff"},
 }
+
+
+def program_of_binary(objects: IcdObjects) -> calls.Call:
+    """The call that makes a program of the binary of another. Makes the attempt `unsupported` where there is none."""
+    session, name = objects.session, "clCreateProgramWithBinary"
+    program, size = objects.named("built"), session.buffer(8, 0)
+    objects.require(name, session.call("clGetProgramInfo", program, CL.PROGRAM_BINARY_SIZES, 8, size, None))
+    if not size.u64():
+        raise Unsupported("loader", "the program has no binary", "binaries")
+    binary = session.buffer(size.u64(), 0)
+    objects.require(name, session.call("clGetProgramInfo", program, CL.PROGRAM_BINARIES, 8, [binary], None))
+    code = session.buffer(4)
+    listed = [session.words([own]) for own in (objects.device, binary.size, binary)]
+    return calls.Call(objects, api().functions[name], [objects.context, 1, *listed, None, code])
 
 
 def release(objects: IcdObjects, kind: str, handle: Value) -> None:
@@ -100,6 +137,8 @@ def counts(objects: IcdObjects, call: calls.Call) -> dict[str, int]:
     for parameter, argument in zip(call.function.parameters, call.arguments, strict=True):
         if parameter.kind == "handle" and argument:
             held[parameter.name] = (parameter.handle, argument)
+        elif parameter.kind == "handles" and isinstance(argument, Buffer):
+            held |= {f"{parameter.name}[{i}]": (parameter.handle, own) for i, own in enumerate(argument.handles())}
     result = {}
     for name, (kind, handle) in held.items():
         if kind in COUNTED:
@@ -149,10 +188,25 @@ def test_call_keeps_no_reference_to_what_it_is_given(icd: Icd, sandbox: Sandbox,
             raise Unsupported("loader", f"answered {error}: there is nothing to tell", function)
         expect_nothing_kept(objects, lambda: call)
 
+    def check_more(objects: IcdObjects, function: str) -> None:
+        objects.require_function(function, objects.version())
+        if function == "clCreateImage":
+            objects.require_images()
+        expect_nothing_kept(objects, lambda: calls.prepare(objects, function, WITH_MORE[function]))
+
+    def check_binary(objects: IcdObjects) -> None:
+        call = program_of_binary(objects)
+        expect_nothing_kept(objects, lambda: call)
+
     with icd.attempts(sandbox) as attempts:
+        if functions is MAKERS:
+            attempts.check("clCreateProgramWithBinary", check_binary)
         for function in functions:
             if functions is not QUERIES:
                 attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
+                if function in WITH_MORE:
+                    label = f"{function} with {' '.join(WITH_MORE[function])}"
+                    attempts.check(label, lambda objects, function=function: check_more(objects, function))  # type: ignore[misc]
                 continue
             for query in queries():
                 if query.function != function or query.name == "CL_PROGRAM_BINARIES":
