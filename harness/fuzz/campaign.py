@@ -34,6 +34,7 @@ _SHORTEST = 1.0
 _TICK = 0.5  # seconds between two looks for progress
 _REPEATS = 20  # ends in a row with findings that are known: then a target rests
 _MINIMISING = 60.0  # seconds of making a finding's input small, at most; less where there is little time
+_TOGETHER = 1000  # inputs that one process runs singly
 _MERGING = 120.0  # seconds of merging a corpus, at most
 _ENGINES = {"libfuzzer": libfuzzer.run, "afl": afl.run}
 
@@ -60,6 +61,7 @@ class State:
     corpus: int = 0
     numbers: set[int] = field(default_factory=set)  # of the workers that are at it
     in_a_row: int = 0  # ends without anything new
+    run_singly: bool = False  # what its corpus shows was learned in one pass
     resting: str = ""  # why it is not fuzzed any more
     errors: list[str] = field(default_factory=list)
     watched_only: dict[str, str] = field(default_factory=dict)  # key and sentence of what showed only with breakpoints
@@ -201,12 +203,31 @@ class Campaign:
                 state.errors.append(result.error)
                 self._say(f"{target.name} is left out: {result.error}")
         news = [self._take(target, end) for end in result.ends]
+        if news and not result.begun and not state.run_singly:
+            self._run_singly(target, number)
         with self._lock:
             state.in_a_row = state.in_a_row + 1 if news and not any(news) else 0
             if state.in_a_row >= _REPEATS:
                 key = result.ends[-1].defect.key
                 state.resting = f"{key} ended it {_REPEATS} times in a row, and hides what comes after it"
                 self._say(f"{target.name}: {state.resting}")
+
+    def _run_singly(self, target: Target, number: int) -> None:
+        """Learns in one pass what else the inputs of the corpus show, of which one has ended a job at its beginning."""
+        state = self.states[target.name]
+        state.run_singly = True
+        files = sorted(self._corpus(target).iterdir(), key=lambda file: (file.stat().st_size, file.name))
+        while files and self._wants(state) and not self.processes.stop.is_set():
+            job = self._job(target, self.share - state.seconds - state.keeping, number)
+            result = libfuzzer.run_singly(job, files[:_TOGETHER], self.processes)
+            with self._lock:
+                state.seconds += result.seconds
+                state.all_seconds += result.seconds
+                state.inputs += result.inputs
+                state.all_inputs += result.inputs
+            files = files[result.inputs if result.ends else _TOGETHER :]
+            for end in result.ends:
+                self._take(target, end)
 
     def _take(self, target: Target, end: ProcessEnd) -> bool:
         """Keeps what is new; gives whether it was."""

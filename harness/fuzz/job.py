@@ -50,6 +50,7 @@ class JobResult:
     edges: int = 0
     ends: list[ProcessEnd] = field(default_factory=list)
     error: str | None = None  # the target could not run
+    begun: bool = True  # it had run the whole corpus, with which it begins
 
 
 class Processes:

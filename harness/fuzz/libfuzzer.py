@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes
@@ -14,6 +15,8 @@ from harness.fuzz.target_process import TIME_LIMIT, Defect, read_finding, stop_m
 
 _STATUS = re.compile(rb"^#(\d+)\t.*?cov: (\d+)", re.M)
 _EXECUTED = re.compile(rb"^stat::number_of_executed_units: (\d+)", re.M)
+_BEGUN = re.compile(rb"^#\d+\tINITED ", re.M)
+_SINGLE = re.compile(rb"^Running: ", re.M)
 _FINISHED, _INTERRUPTED, _USAGE = 0, 72, 2
 _TAIL = 8192  # bytes of a log in which its newest status stands
 MEMORY = 4096  # MiB
@@ -41,7 +44,7 @@ def run(job: Job, processes: Processes) -> JobResult:
     status = processes.run(command, job.setting.variables(job.known), log, job.seconds, job.work)
     output = log.read_bytes()
     inputs, edges = _numbers(output)
-    result = JobResult(time.monotonic() - started, inputs, edges)
+    result = JobResult(time.monotonic() - started, inputs, edges, begun=bool(_BEGUN.search(output)))
     if status == _USAGE:
         result.error = stop_message(output.decode(errors="replace"))
     elif status is None and not processes.stop.is_set():
@@ -50,6 +53,27 @@ def run(job: Job, processes: Processes) -> JobResult:
         end = _process_end(job, artifacts, output.decode(errors="replace"), status)
         if end.data is not None or not processes.stop.is_set():  # it can be interrupted before it is ready for that
             result.ends.append(end)
+    return result
+
+
+def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResult:
+    """Runs inputs one after the other, until one ends the process; `inputs` says how many that were, with that one.
+
+    A job begins anew after each finding, and with its whole corpus: where many of its inputs show something, this is
+    how to learn all of it in one pass.
+    """
+    job.work.mkdir(parents=True, exist_ok=True)
+    log = job.work / "singly.txt"
+    command = [str(job.program), f"-timeout={TIME_LIMIT}", f"-rss_limit_mb={MEMORY}", "-detect_leaks=0"]
+    command += [f"-artifact_prefix={job.work}/singly-", *map(str, files)]
+    started = time.monotonic()
+    status = processes.run(command, job.setting.variables(job.known), log, job.seconds, job.work)
+    output = log.read_bytes()
+    result = JobResult(time.monotonic() - started, len(_SINGLE.findall(output)))
+    if status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT, None) and 0 < result.inputs <= len(files):
+        end = read_finding(output.decode(errors="replace"), job.setting.subject)
+        end = end or Defect("crash", f"status{status}@nowhere", f"the process ended with exit code {status}")
+        result.ends.append(ProcessEnd(end, files[result.inputs - 1].read_bytes()))
     return result
 
 
