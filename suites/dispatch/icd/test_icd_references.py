@@ -15,7 +15,6 @@ from harness.check import (
     Callback,
     Icd,
     IcdObjects,
-    IcdSession,
     Sandbox,
     Unsupported,
     Value,
@@ -248,9 +247,36 @@ def user_event(objects: IcdObjects) -> tuple[str, Value]:
     return "cl_event", objects.made_by("clCreateUserEvent", objects.context)
 
 
+def event_of(command: str) -> Callable[[IcdObjects], tuple[str, Value]]:
+    """The event of a command that has ended; what it had to do with, besides one object of each class, is released."""
+
+    def make(objects: IcdObjects) -> tuple[str, Value]:
+        call = calls.prepare(objects, command)
+        event = objects.session.buffer(8, 0)
+        call.arguments[-1] = event
+        error = call.make()
+        calls.require_function(command, error)
+        objects.require(command, error)
+        objects.require("clFinish", objects.session.call("clFinish", objects.queue))
+        own = {argument for argument in call.arguments if isinstance(argument, Value)} - {*objects.by_type().values()}
+        for memory in own:
+            release(objects, "cl_mem", memory)
+        return "cl_event", event.handle()
+
+    return make
+
+
+# Commands that have to do with nothing but a queue and memory objects.
+OF_MEMORY = [
+    name
+    for name in COMMANDS
+    if {word for word in calls.recipes()[name].words if word.isalpha()} <= {"queue", "mem", "image"}
+    and "Map" not in name
+]
 LAST = {
     **{kind: of_class(kind) for kind in COUNTED if kind != "cl_context"},
     "user event": user_event,
+    **{name: event_of(name) for name in OF_MEMORY},
     **{
         name: made_by(name)
         for name, (kind, _) in FURTHER_OBJECTS.items()
@@ -263,7 +289,7 @@ LAST = {
 def test_context_ends_with_the_last_of_what_was_made_in_it(icd: Icd, sandbox: Sandbox) -> None:
     """A context that the application has released is deleted when the last object in it is, of each class."""
     name = "clSetContextDestructorCallback"
-    counting: list[IcdSession] = []
+    counting: list[object] = []
 
     def check(platform: IcdObjects, last: str) -> None:
         platform.require_function(name, platform.device_version())
