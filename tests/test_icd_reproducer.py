@@ -187,6 +187,13 @@ def test_program_is_short_and_reads_like_one_that_was_written(tmp_path: Path) ->
     compiles(tmp_path, text)
 
 
+def test_program_does_not_tell_the_stack_of_another_run() -> None:
+    message = "no answer\nthread 7: 0x3c04f (libc.so.6)\n    main+0x395 (probe)\n    0xffffffffffffffff\n    4 more"
+    each = part(Failure("a part", BUFFER, REPLIES, (), True), "ended plain")
+    text = program("case", message, "program", Path("lib.so"), {}, [each])
+    assert " * no answer\n *     4 more\n" in text
+
+
 def test_parts_share_what_they_begin_with(tmp_path: Path) -> None:
     """A set-up that fails cannot be judged: 125, and not the 1 of a truth value."""
     calls = [f"call 9 {function} r8" for function in ("clRetainMemObject", "clReleaseMemObject")]

@@ -32,6 +32,9 @@ from harness.run.program_head import HEAD, beginning, tail
 FORMS = ("plain", "compared", "whole", "last plain", "last", "answers", "every")
 _OF_ANSWERS = FORMS[-2:]
 _WIDTH = 120
+_FRAME = re.compile(
+    r"thread \d+: |    (0x[0-9a-f]+|[\w.]+\+0x[0-9a-f]+)( \(|$)"
+)  # of a stack, which another run has not
 _INVERSE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _ICD2 = {
     "clIcdGetFunctionAddressForPlatformKHR": (
@@ -347,7 +350,7 @@ def program(
     seconds: int = 30,
 ) -> str:
     """The text of a program, in which a part counts as hung after some seconds."""
-    lines = "\n".join(message.split("\n")[:30])
+    lines = "\n".join([line for line in message.split("\n") if not _FRAME.match(line)][:30])
     comment = "\n".join(f" * {line}".rstrip() for line in c_comment(lines).split("\n"))
     functions = sorted({name for part in parts for name in part.functions})
     constants = {name: value for part in parts for name, value in part.constants.items()}

@@ -102,7 +102,7 @@ static const char *name_of(cl_int error)
 /* Some bytes of a content from one of them on. */
 static void show_bytes(const char *how, const unsigned char *content, size_t from, size_t size)
 {
-    printf("  %s, from byte %zu on:", how, from);
+    printf("  %s: from byte %zu on =", how, from);
     for (size_t i = from; i < size && i < from + 64; i++) {
         printf(" %02x", content[i]);
     }
