@@ -36,6 +36,7 @@ class Held(NamedTuple):
     dxgi: int  # references to objects
     libraries: int  # how often libraries were loaded and not freed
     blocks: int  # of memory, where the heap is a guarded one
+    refused: int  # not held: how often something was closed that was not open any more
 
 
 class WindowsSession(Session):

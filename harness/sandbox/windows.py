@@ -122,6 +122,7 @@ class Machine:
         traits: Sequence[str] = (),
         undescribed: bool = False,
         late: bool = False,
+        headless: bool = False,
         translated: Library | str | None = None,
     ) -> int:
         """A display adapter whose driver names a vendor, by all ways that Windows has; gives the number of its device.
@@ -131,7 +132,8 @@ class Machine:
         number of 64 bits for DXGI and the kernel (default: a new one, in the lower half). kernel, devices: whether
         D3DKMT lists it, and the configuration manager. problem: of the device, such as NEED_RESTART; traits: as in
         harness/probe/windows/machine.h. undescribed: DXGI cannot describe it. late: it comes when the kernel was asked
-        how many there are. translated: what the driver names for who has D3DKMT translate the path.
+        how many there are. headless: it has no outputs. translated: what the driver names for who has D3DKMT translate
+        the path.
         """
         place = self._adapters if dxgi is None else dxgi
         self._adapters += 1
@@ -143,6 +145,7 @@ class Machine:
         self.lines += [f"adapter-value {value}" for value in values]
         self.lines += [f"adapter-translated {value}" for value in _driver_values(translated, None, type)]
         self.lines += ["adapter-trait undescribed"] * undescribed + ["adapter-trait late"] * late
+        self.lines += ["adapter-trait headless"] * headless
         return self._device("display", problem, -1, values, traits) if devices else -1
 
     def component(
@@ -189,11 +192,20 @@ class Machine:
         self.lines.append("class-numbers")
 
     def package(
-        self, folder: Path, family: str = PACKAGE_FAMILY, name: str = "clharness.package", *, gone: bool = False
+        self,
+        folder: Path,
+        family: str = PACKAGE_FAMILY,
+        name: str = "clharness.package",
+        *,
+        gone: bool = False,
+        late: bool = False,
     ) -> None:
-        """An installed package; its files are in the folder. gone: it is listed, and has no path any more."""
+        """An installed package; its files are in the folder.
+
+        gone: it is listed, and has no path any more. late: it comes when the system was asked how many there are.
+        """
         self.lines.append(f"package {_hex(family)} {_hex(name)} {_hex(windows_path(folder))}")
-        self.lines += ["package-trait gone"] * gone
+        self.lines += ["package-trait gone"] * gone + ["package-trait late"] * late
 
     def no_packages(self) -> None:
         """A system that lacks the functions that packages are asked for with."""

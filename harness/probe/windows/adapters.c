@@ -72,7 +72,8 @@ static ULONG list(struct adapter_info *to)
     for (unsigned i = 0; i < machine.adapter_count; i++) {
         if (machine.adapters[i].kernel && !machine.adapters[i].late) {
             if (to) {
-                to[count] = (struct adapter_info){i + 1, machine.adapters[i].luid, 1, FALSE};
+                ULONG sources = machine.adapters[i].headless ? 0 : 1;
+                to[count] = (struct adapter_info){i + 1, machine.adapters[i].luid, sources, FALSE};
             }
             count++;
         }
@@ -123,6 +124,7 @@ static LONG WINAPI hook_D3DKMTCloseAdapter(const UINT *adapter)
 {
     bool is_one = *adapter >= 1 && *adapter <= machine.adapter_count;
     held -= is_one;
+    count_close((const void *)(uintptr_t)*adapter, is_one);
     return is_one ? SUCCESS : INVALID_PARAMETER;
 }
 

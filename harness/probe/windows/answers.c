@@ -6,6 +6,36 @@
 #include <string.h>
 #include <wchar.h>
 
+/* --- handles --- */
+
+static long refused;
+
+void count_close(const void *handle, bool closed)
+{
+    if (!closed && handle && handle != INVALID_HANDLE_VALUE) {
+        InterlockedIncrement(&refused);
+    }
+}
+
+long closes_refused(void)
+{
+    return refused;
+}
+
+static BOOL WINAPI hook_CloseHandle(HANDLE handle)
+{
+    BOOL closed = CloseHandle(handle);
+    count_close(handle, closed);
+    return closed;
+}
+
+static LSTATUS WINAPI hook_RegCloseKey(HKEY key)
+{
+    LSTATUS status = RegCloseKey(key);
+    count_close(key, status == ERROR_SUCCESS);
+    return status;
+}
+
 /* --- the token --- */
 
 static BOOL too_small(PDWORD length, DWORD needed)
@@ -151,6 +181,18 @@ static LSTATUS WINAPI hook_RegOpenKeyA(HKEY parent, LPCSTR path, PHKEY key)
 
 /* --- packages --- */
 
+static bool is_of_family(const struct package *package, const WCHAR *family)
+{
+    return !package->late && _wcsicmp(package->family, family) == 0;
+}
+
+static void packages_come(void)
+{
+    for (unsigned i = 0; i < machine.package_count; i++) {
+        machine.packages[i].late = false;
+    }
+}
+
 /* Counts and lengths are those of all names of the family, with their NULs. */
 static LONG WINAPI hook_GetPackagesByPackageFamily(PCWSTR family, UINT32 *count, PWSTR *names, UINT32 *length,
                                                    WCHAR *buffer)
@@ -161,7 +203,7 @@ static LONG WINAPI hook_GetPackagesByPackageFamily(PCWSTR family, UINT32 *count,
         return ERROR_INVALID_PARAMETER;
     }
     for (unsigned i = 0; i < machine.package_count; i++) {
-        if (_wcsicmp(machine.packages[i].family, family) == 0) {
+        if (is_of_family(&machine.packages[i], family)) {
             needed += (UINT32)wcslen(machine.packages[i].name) + 1;
             package_count++;
         }
@@ -170,10 +212,11 @@ static LONG WINAPI hook_GetPackagesByPackageFamily(PCWSTR family, UINT32 *count,
     *count = package_count;
     *length = needed;
     if (!fits) {
+        packages_come();
         return ERROR_INSUFFICIENT_BUFFER;
     }
     for (unsigned i = 0, at = 0; i < machine.package_count; i++) {
-        if (_wcsicmp(machine.packages[i].family, family) == 0) {
+        if (is_of_family(&machine.packages[i], family)) {
             names[at++] = wcscpy(buffer, machine.packages[i].name);
             buffer += wcslen(buffer) + 1;
         }
@@ -198,6 +241,8 @@ static LONG WINAPI hook_GetPackagePathByFullName(PCWSTR name, UINT32 *length, PW
 }
 
 const struct hook system_hooks[] = {
+    HOOK(CloseHandle),
+    HOOK(RegCloseKey),
     HOOK(GetTokenInformation),
     HOOK(IsWow64Process),
     HOOK(IsWow64Process2),

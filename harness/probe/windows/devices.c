@@ -138,8 +138,8 @@ static CONFIGRET WINAPI hook_CM_Get_DevNode_Status(PULONG status, PULONG problem
     if (device->silent) {
         return CR_FAILURE;
     }
-    *status =
-        DN_DRIVER_LOADED | DN_STARTED | (device->problem ? DN_HAS_PROBLEM : 0) | (device->waits ? DN_NEED_RESTART : 0);
+    *status = DN_DRIVER_LOADED | DN_STARTED | (device->problem && !device->solved ? DN_HAS_PROBLEM : 0) |
+              (device->waits ? DN_NEED_RESTART : 0);
     *problem = device->problem;
     return CR_SUCCESS;
 }

@@ -93,6 +93,7 @@ static HMODULE WINAPI hook_LoadLibraryA(LPCSTR path)
 static BOOL WINAPI hook_FreeLibrary(HMODULE library)
 {
     BOOL freed = FreeLibrary(library);
+    count_close(library, freed);
     if (freed) {
         InterlockedDecrement(&libraries);
     }

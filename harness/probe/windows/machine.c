@@ -121,6 +121,7 @@ static const char *add_adapter_trait(char **words)
     bool *trait = !adapter                               ? NULL
                   : strcmp(words[0], "undescribed") == 0 ? &adapter->undescribed
                   : strcmp(words[0], "late") == 0        ? &adapter->late
+                  : strcmp(words[0], "headless") == 0    ? &adapter->headless
                                                          : NULL;
     if (!trait) {
         return "no adapter has this trait";
@@ -164,6 +165,7 @@ static const char *add_device_trait(char **words)
                   : strcmp(words[0], "silent") == 0 ? &device->silent
                   : strcmp(words[0], "absent") == 0 ? &device->absent
                   : strcmp(words[0], "late") == 0   ? &device->late
+                  : strcmp(words[0], "solved") == 0 ? &device->solved
                                                     : NULL;
     if (!trait) {
         return "no device has this trait";
@@ -207,10 +209,15 @@ static const char *set_older(char **words)
 
 static const char *set_package_trait(char **words)
 {
-    if (machine.package_count == 0 || strcmp(words[0], "gone") != 0) {
-        return "not a trait of a package";
+    struct package *package = machine.package_count ? &machine.packages[machine.package_count - 1] : NULL;
+    bool *trait = !package                        ? NULL
+                  : strcmp(words[0], "gone") == 0 ? &package->gone
+                  : strcmp(words[0], "late") == 0 ? &package->late
+                                                  : NULL;
+    if (!trait) {
+        return "no package has this trait";
     }
-    machine.packages[machine.package_count - 1].gone = true;
+    *trait = true;
     return NULL;
 }
 

@@ -12,15 +12,17 @@
  *   adapter-value NAME TYPE DATA    a value of the software key of the adapter before
  *   adapter-translated NAME TYPE DATA  the same value for who has the path translated into one that this process can open
  *   adapter-trait TRAIT             of the adapter before: "undescribed": DXGI cannot describe it; "late": it comes when
- *                                   the number of adapters was asked for
+ *                                   the number of adapters was asked for; "headless": it has no outputs
  *   device CLASS PROBLEM PARENT     a device of the configuration manager: display, component or other; the number of
  *                                   its problem, 0 for none; the number of the device above it, -1 for none
  *   device-value NAME TYPE DATA     a value of the software key of the device before
  *   device-trait TRAIT              of the device before: "waits" for a restart while it works; "gone": it is listed, and
  *                                   cannot be found; "silent": its state cannot be had; "absent": not plugged in;
- *                                   "late": it comes when the length of the list was asked for
+ *                                   "late": it comes when the length of the list was asked for; "solved": its problem is
+ *                                   over, and only the number of it is told still
  *   package FAMILY NAME PATH        an installed package
- *   package-trait TRAIT             of the package before: "gone": it is listed, and has no path any more
+ *   package-trait TRAIT             of the package before: "gone": it is listed, and has no path any more; "late": it comes
+ *                                   when the number of packages was asked for
  *   no-packages                     a system without GetPackagesByPackageFamily and GetPackagePathByFullName
  *   integrity LEVEL                 of the process: 0x1000 low, 0x2000 medium, 0x2100 medium plus, 0x3000 high
  *   wow64                           a 32-bit process of a 64-bit system, as far as the subject can ask
@@ -57,6 +59,7 @@ struct adapter {
     int dxgi;    /* place in the order, or -1 */
     bool undescribed;
     bool late;
+    bool headless;
     HKEY key;
     HKEY translated; /* values that differ where paths are translated */
 };
@@ -72,6 +75,7 @@ struct device {
     bool silent;
     bool absent;
     bool late;
+    bool solved;
     WCHAR id[64];
     WCHAR key_path[64]; /* below the tree's root */
 };
@@ -81,6 +85,7 @@ struct package {
     WCHAR name[256];
     WCHAR path[MAX_PACKAGE_PATH];
     bool gone;
+    bool late;
 };
 
 struct machine {
@@ -128,6 +133,13 @@ char *registry_text(void);
 bool registry_refuses(REGSAM access);
 /* RegOpenKeyExW as the subject has it: views, and what is refused. */
 LSTATUS WINAPI registry_open_key(HKEY parent, LPCWSTR path, DWORD options, REGSAM access, PHKEY key);
+
+/* --- what the subject gives back that it does not have --- */
+
+/* Counts a handle whose closing the system refuses: it was closed before, and might be another's by now. A handle that
+ * is none of any kind (0, -1) does no harm. */
+void count_close(const void *handle, bool closed);
+long closes_refused(void);
 
 /* --- what the subject has not given back, of what is not a handle of the system --- */
 

@@ -45,6 +45,23 @@ def test_device_with_another_problem(loader: WindowsLoader, sandbox: Sandbox, pr
     record("asked" if "troubled" in names else "passed over")
 
 
+@requirement("DISC-WIN-020")
+@pytest.mark.parametrize("problem", [NEED_RESTART, 43])
+@pytest.mark.parametrize("device", ["adapter", "component"])
+def test_number_without_a_problem_means_nothing(
+    loader: WindowsLoader, sandbox: Sandbox, device: str, problem: int
+) -> None:
+    """The number of a problem counts only where the status says that there is one (DN_HAS_PROBLEM)."""
+    sandbox.older_system()
+    sandbox.class_numbers()
+    if device == "adapter":
+        sandbox.adapter(vendor=sandbox.icd("works"), problem=problem, traits=["solved"])
+    else:
+        sandbox.component(vendor=sandbox.icd("works"), problem=problem, traits=["solved"])
+    sandbox.adapter(vendor=sandbox.icd("other"))
+    assert sorted(listed(loader, sandbox)) == ["other", "works"]
+
+
 @requirement("DISC-WIN-005")
 @pytest.mark.parametrize("trait", ["gone", "silent", "absent", "late"])
 @pytest.mark.parametrize("place", [0, 1, 2])

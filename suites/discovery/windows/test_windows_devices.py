@@ -10,6 +10,7 @@ these.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -333,3 +334,38 @@ def test_package_with_a_mapping_layer_costs_nobody(
     names = listed(loader, sandbox)
     assert [name for name in names if not name.startswith("mapping")] == ["driver", "registered"]
     record(", ".join(names))
+
+
+@requirement("DISC-WIN-005")
+@pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
+@pytest.mark.parametrize("length", [200, 236, 259, 261, 300, 1000, 3000])
+def test_package_with_a_long_path_costs_nobody(
+    loader: WindowsLoader, sandbox: Sandbox, length: int, first: bool
+) -> None:
+    """The folder of a package may have any length that the system tells: other vendors are listed."""
+    folder = sandbox.root / "package"
+    long = Path(str(folder) + "/" + "p" * (length - len(f"Z:{folder}/")))
+    for number, path in enumerate((long, folder) if first else (folder, long)):
+        sandbox.package(path, PACKAGE_FAMILY, name=f"clharness.package{number}")
+    sandbox.adapter(vendor=sandbox.icd("driver"))
+    sandbox.registry_vendor(sandbox.icd("registered"))
+    for guarded_heap in (False, True):
+        with loader.start(sandbox, guarded_heap=guarded_heap) as cl:
+            assert cl.platform_names() == ["driver", "registered"]
+
+
+@requirement("DISC-WIN-005")
+@pytest.mark.parametrize("count", [1, 2])
+def test_package_that_comes_while_packages_are_listed_costs_nobody(
+    loader: WindowsLoader, sandbox: Sandbox, count: int
+) -> None:
+    """Where a package is installed between the count of packages and their list, other vendors are listed."""
+    folder = sandbox.folder("package")
+    sandbox.package(folder, PACKAGE_FAMILY)
+    for number in range(count):
+        sandbox.package(folder, PACKAGE_FAMILY, name=f"clharness.later{number}", late=True)
+    sandbox.adapter(vendor=sandbox.icd("driver"))
+    sandbox.registry_vendor(sandbox.icd("registered"))
+    for guarded_heap in (False, True):
+        with loader.start(sandbox, guarded_heap=guarded_heap) as cl:
+            assert cl.platform_names() == ["driver", "registered"]

@@ -97,3 +97,12 @@ def test_driver_is_found_where_the_driver_store_lies_elsewhere(loader: WindowsLo
     sandbox.adapter(vendor=stored, translated=sandbox.icd("elsewhere"), devices=False)
     sandbox.adapter(vendor=sandbox.icd("here"), devices=False)
     assert listed(loader, sandbox) == ["elsewhere", "here"]
+
+
+@requirement("DISC-WIN-005")
+@pytest.mark.parametrize("place", [-1, 0, 1])
+def test_adapter_without_outputs_has_its_vendor(loader: WindowsLoader, sandbox: Sandbox, place: int) -> None:
+    """An adapter that nothing can be connected to, as one that only computes, has its vendor like any other."""
+    sandbox.adapter(vendor=sandbox.icd("headless"), headless=True, dxgi=place, devices=False)
+    sandbox.adapter(vendor=sandbox.icd("usual"), dxgi=0, devices=False)
+    assert sorted(listed(loader, sandbox)) == ["headless", "usual"]

@@ -128,3 +128,56 @@ def test_variables_leave_no_memory_behind(loader: WindowsLoader, sandbox: Sandbo
     for name in ("OCL_ICD_FILENAMES", "OPENCL_LAYERS", "OCL_ICD_ENABLE_TRACE", LEGACY):
         sandbox.env[name] = "0" if name in ("OCL_ICD_ENABLE_TRACE", LEGACY) else value
     assert growth(loader, sandbox, "blocks") == plain
+
+
+# --- what is given back is given back once, and also where the machine changes ---
+
+
+@requirement("DISC-WIN-019")
+@pytest.mark.parametrize("machine", MACHINES)
+def test_nothing_is_closed_twice(loader: WindowsLoader, sandbox: Sandbox, machine: str) -> None:
+    """Keys, tokens, adapters and libraries are closed once: by the second time their number may be another's."""
+    MACHINES[machine](sandbox)
+    with loader.start(sandbox, late=True) as cl:
+        before = cl.held().refused
+        for _ in range(2):
+            cl.open()
+            cl.platform_names()
+            cl.close()
+        assert cl.held().refused == before
+
+
+def blocks_where_devices_come(loader: WindowsLoader, sandbox: Sandbox, *, of_kernel: bool, late: bool) -> list[int]:
+    """The blocks of memory that are held after each of some discoveries, before each of which devices are added."""
+    start = len(sandbox.lines)
+    with loader.start(sandbox, late=True, guarded_heap=True) as cl:
+        held: list[int] = []
+        for _ in range(ROUNDS):
+            before = len(sandbox.lines)
+            traits = ["late"] * (late and not of_kernel)
+            for _ in range(3):  # the kernel counts more than there are
+                sandbox.adapter(late=late and of_kernel, kernel=of_kernel, devices=not of_kernel, traits=traits)
+            for line in sandbox.lines[before:]:
+                cl.change_machine(line)
+            cl.open()
+            assert cl.platform_names() == ["vendor"]
+            cl.close()
+            held.append(cl.held().blocks)
+        if cl.maps(loader.path):
+            raise Unsupported("loader", "this loader stays in the process")
+    del sandbox.lines[start:]
+    return held
+
+
+@requirement("DISC-GEN-016", "DISC-WIN-018")
+@pytest.mark.parametrize("source", ["kernel", "manager"])
+def test_lists_that_grow_while_they_are_read_leave_no_memory_behind(
+    loader: WindowsLoader, sandbox: Sandbox, source: str
+) -> None:
+    """What was kept for a list of devices that became longer in between is freed, each time that it is asked again."""
+    of_kernel = source == "kernel"
+    if not of_kernel:
+        sandbox.older_system()
+    sandbox.registry_vendor(sandbox.icd("vendor"))
+    plain = blocks_where_devices_come(loader, sandbox, of_kernel=of_kernel, late=False)
+    assert blocks_where_devices_come(loader, sandbox, of_kernel=of_kernel, late=True) == plain
