@@ -198,6 +198,22 @@ def test_user_disables_the_sorting(vulkan_loader: VulkanLoader, sandbox: VulkanS
     assert order_of_types(vulkan_loader, sandbox, list(reversed(TYPES))) == list(reversed(order))
 
 
+@requirement("VK-OBJ-035")
+@pytest.mark.parametrize("value", ["", "0"])
+def test_sorting_stays_with_a_value_that_does_not_disable_it(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, value: str
+) -> None:
+    """VK_LOADER_DISABLE_SELECT without a value, or as 0, changes nothing: devices have one order."""
+    vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
+    for name, kind in TYPES.items():
+        sandbox.driver(name, device_type=kind)
+    order = order_of_types(vulkan_loader, sandbox, list(TYPES))
+
+    sandbox.env["VK_LOADER_DISABLE_SELECT"] = value
+    for names in (list(TYPES), list(reversed(TYPES))):
+        assert order_of_types(vulkan_loader, sandbox, names) == order
+
+
 @requirement("VK-OBJ-011")
 def test_groups_of_the_extension_are_listed(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """A driver of 1.0 that has the extension's function only: with the extension its groups are listed by it."""

@@ -265,6 +265,22 @@ def test_library_of_a_driver_that_is_left_out_goes_with_the_instance(
 
 
 @requirement("VK-DSC-037")
+def test_library_goes_with_the_instance_where_extensions_were_listed_before(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """A loader may keep drivers from one list of extensions to the next, and not beyond an instance."""
+    vulkan_loader.require("unloads drivers")
+    sandbox.driver("a", extensions="VK_KHR_device_group_creation")
+
+    with vulkan_loader.start(sandbox) as vk:
+        for _ in range(2):
+            assert "VK_KHR_device_group_creation" in vk.extension_names()
+        assert vk.device_names() == {"a.0"}
+        assert sandbox.log.happened("loaded", by="a")
+        assert len(sandbox.log.happened("unloaded", by="a")) == len(sandbox.log.happened("loaded", by="a"))
+
+
+@requirement("VK-DSC-037")
 @pytest.mark.parametrize("value", ["", "0", "2", "10", "11", "1 ", "true"])
 def test_libraries_stay_where_a_variable_is_1(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, value: str) -> None:
     """With VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING as 1 a driver's library stays, and with nothing else."""

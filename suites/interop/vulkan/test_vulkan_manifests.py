@@ -322,13 +322,14 @@ def test_portability_driver_is_hidden_from_applications_that_do_not_ask(
     """A portability driver is listed only where the application enables the extension and sets the flag."""
     vulkan_loader.require("hides portability drivers")
     vulkan_loader.require("VK_KHR_portability_enumeration")
-    sandbox.driver("plain")
+    extension, flag, other = "VK_KHR_portability_enumeration", 1, "VK_KHR_device_group_creation"
+    sandbox.driver("plain", extensions=other)
     sandbox.driver("port", manifest={"is_portability_driver": is_portability, "file_format_version": "1.0.1"})
-    extension, flag = "VK_KHR_portability_enumeration", 1
 
     with vulkan_loader.start(sandbox) as vk:
         assert vk.drivers() == ({"plain"} if is_portability else {"plain", "port"})
         assert vk.drivers(extensions=[extension], flags=flag) == {"plain", "port"}
+        assert vk.drivers(extensions=[other, extension], flags=flag) == {"plain", "port"}
         assert vk.drivers(extensions=[extension]) == ({"plain"} if is_portability else {"plain", "port"})
 
 
