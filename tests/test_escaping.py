@@ -98,7 +98,7 @@ def test_generated_program_compiles_and_gets_every_byte(tmp_path: Path) -> None:
     title, message = f"x\n*/ #error {HOSTILE}", f"y *??/\n/ #error\n{HOSTILE}*/"
     text = program(title, message, "reproducer", library, {"VALUE": value}, [part(failure, failure.forms()[0])])
     file = tmp_path / "reproducer.c"
-    begins = "    for (size_t i = 0; i < sizeof parts"
+    begins = "    return run(part_1);"
     assert begins in text
     file.write_text(text.replace(begins, f'    puts(getenv("VALUE")); puts(path); return 0;\n{begins}'))
     built = tmp_path / "reproducer"
