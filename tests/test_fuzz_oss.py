@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -14,13 +15,27 @@ import pytest
 
 from harness.build import ROOT, build
 from harness.errors import HarnessError
-from harness.fuzz import builds, grown
+from harness.fuzz import builds, coverage, grown
 
 RUNS = 300
+CHECKS = "array-bounds,bool,builtin,enum,integer-divide-by-zero,null,object-size,return,shift,unreachable,vla-bound"
+# What OSS-Fuzz compiles with, by its name of the sanitizer.
+FLAGS = {
+    "address": "-fsanitize=address,fuzzer-no-link",
+    "undefined": f"-fsanitize={CHECKS},fuzzer-no-link -fno-sanitize-recover={CHECKS}",
+    "memory": "-fsanitize=memory,fuzzer-no-link -fsanitize-memory-track-origins",
+    "coverage": "-fprofile-instr-generate -fcoverage-mapping",
+}
+SANITIZERS = list(FLAGS) if os.environ.get("CLHARNESS_WHOLE_TESTS") else ["address"]
+
+
+@pytest.fixture(scope="module", params=SANITIZERS)
+def sanitizer(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def out(tmp_path_factory: pytest.TempPathFactory, sanitizer: str) -> Path:
     """What the script makes. It builds below the build folder, so that the next time is short."""
     if shutil.which("clang++") is None:
         pytest.skip("clang++ is not installed")
@@ -29,9 +44,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     except HarnessError as error:
         pytest.skip(str(error))
     folder = tmp_path_factory.mktemp("oss-fuzz")
-    work = build().folder / "oss-fuzz"
+    work = build().folder / "oss-fuzz" / sanitizer
     (work / "src").mkdir(parents=True, exist_ok=True)
-    flags = "-O1 -fno-omit-frame-pointer -gline-tables-only -fsanitize=address,fuzzer-no-link"
+    flags = f"-O1 -fno-omit-frame-pointer -gline-tables-only {FLAGS[sanitizer]}"
     variables = {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "CC": "clang",
@@ -39,7 +54,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "CFLAGS": flags,
         "CXXFLAGS": flags,
         "LIB_FUZZING_ENGINE": "-fsanitize=fuzzer",
-        "SANITIZER": "address",
+        "SANITIZER": sanitizer,
         "FUZZING_ENGINE": "libfuzzer",
         "SRC": str(work / "src"),
         "OUT": str(folder / "out"),
@@ -74,8 +89,26 @@ def test_every_target_is_there_with_its_files(out: Path) -> None:
         assert (out / f"{name}.dict").is_file() == (builds.dictionary(target) is not None)
 
 
-def test_every_target_runs_with_nothing_but_its_folder(out: Path, tmp_path: Path) -> None:
+def test_lines_of_the_loader_are_counted(out: Path, sanitizer: str, tmp_path: Path) -> None:
+    """Also where the service names a file that is written at the end of the process."""
+    if sanitizer != "coverage":
+        pytest.skip("of the build that counts lines")
+    seeds = tmp_path / "seeds"
+    zipfile.ZipFile(out / "clharness_icd_negotiation_seed_corpus.zip").extractall(seeds)
+    variables = {"PATH": "/usr/bin", "LLVM_PROFILE_FILE": str(tmp_path / "of.%1m.profraw")}
+    subprocess.run(
+        [out / "clharness_icd_negotiation", "-runs=0", seeds], env=variables, check=True, capture_output=True
+    )
+    coverage._tool("llvm-profdata", ["merge", "-o", str(tmp_path / "all"), *map(str, tmp_path.glob("of.*"))])
+    loader = out / "lib" / "libOpenCL.so.1"
+    counted = json.loads(coverage._tool("llvm-cov", ["export", str(loader), f"-instr-profile={tmp_path / 'all'}"]))
+    assert counted["data"][0]["totals"]["functions"]["covered"] >= 50
+
+
+def test_every_target_runs_with_nothing_but_its_folder(out: Path, sanitizer: str, tmp_path: Path) -> None:
     """Moved elsewhere, with no variable that names the loader: as on a machine that runs the targets."""
+    if sanitizer == "coverage":
+        pytest.skip("only runs what other builds have found")
     moved = tmp_path / "out"
     shutil.copytree(out, moved)
     for program in sorted(path for path in moved.iterdir() if os.access(path, os.X_OK) and path.is_file()):

@@ -17,6 +17,9 @@ headers=${CLHARNESS_OPENCL_HEADERS:-$SRC/OpenCL-Headers}
 options=()
 [[ ! -e $headers/CL/cl_icd.h ]] || options=(-D "CLHARNESS_OPENCL_HEADERS=$headers")
 
+# A loader that is put back before each input writes its counts to a mapped file as it goes.
+[[ ${SANITIZER-} != coverage ]] || export CFLAGS="$CFLAGS -mllvm -runtime-counter-relocation"
+
 cmake -S "$source" -B "$work" -D CMAKE_BUILD_TYPE=None -D CLHARNESS_BUILD_TESTS=OFF -D BUILD_TESTING=OFF \
     -D CLHARNESS_SEEDED_FAULTS=OFF -D "CLHARNESS_FUZZ_ENGINE=$LIB_FUZZING_ENGINE" "${options[@]}"
 cmake --build "$work" --parallel "$(nproc)" --target clharness_fuzz_targets clharness_reference_loader

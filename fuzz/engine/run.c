@@ -21,6 +21,17 @@ static const char *hits; /* the file for the blocks that were hit, or NULL */
 static const char *const passed_on[] = {"CLHARNESS_FAULT=", "LLVM_PROFILE_FILE=", "AFL_", "__AFL_"};
 enum { PASSED_ON = sizeof passed_on / sizeof *passed_on, MOST_PASSED_ON = 32 };
 
+/* A loader that counts writes its counts as it goes (%c): at its end it finds no file system any more. Services for
+ * fuzzing name the file without that. */
+static char *counting_as_it_goes(char *variable)
+{
+    static char text[4096];
+    if (strncmp(variable, "LLVM_PROFILE_FILE=", 18) != 0 || strstr(variable, "%c")) {
+        return variable;
+    }
+    return snprintf(text, sizeof text, "%s%%c", variable) < (int)sizeof text ? text : variable;
+}
+
 static void load(const char *path)
 {
     char *variables[MOST_PASSED_ON + 1] = {NULL};
@@ -28,7 +39,7 @@ static void load(const char *path)
     for (char **variable = own_environment; *variable && count < MOST_PASSED_ON; variable++) {
         for (size_t i = 0; i < PASSED_ON; i++) {
             if (strncmp(*variable, passed_on[i], strlen(passed_on[i])) == 0) {
-                variables[count++] = *variable;
+                variables[count++] = counting_as_it_goes(*variable);
             }
         }
     }

@@ -124,7 +124,7 @@ void subject_load(const char *path)
     if (!of->handle) {
         stop("the loader cannot be loaded: %s", dlerror());
     }
-    struct link_map *map;
+    struct link_map *map = NULL;
     dlinfo(of->handle, RTLD_DI_LINKMAP, &map);
     of->base = map->l_addr;
     if (!dl_iterate_phdr(read_segments, of)) {
