@@ -7,7 +7,6 @@ import os
 from typing import Any, ClassVar
 
 from harness.build import build
-from harness.probe.session import Session
 from harness.probe.windows_session import WindowsSession
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.sandbox import PASSED_ON
@@ -61,7 +60,7 @@ class WindowsLoader(Loader):
         guarded_heap: bool = False,
         guarded_front: bool = False,
         **of_linux: Any,
-    ) -> Session:
+    ) -> WindowsSession:
         """As Loader.start, whose other options are about what Windows has always, or not at all.
 
         integrity: of the process, of INTEGRITY (default: medium, or high where it is elevated). wow64: it seems to be a
