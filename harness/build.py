@@ -85,6 +85,7 @@ def _keep_as_it_is(folder: Path) -> None:
     except BlockingIOError:
         print(f"clharness: waiting for a command that is building in {folder}", file=sys.stderr, flush=True)
         fcntl.flock(lock, fcntl.LOCK_SH)
+    os.environ["CLHARNESS_BUILD_IN_USE"] = str(folder)  # else a command that a test starts waits for the test
 
 
 def command() -> str:

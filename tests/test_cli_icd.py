@@ -100,6 +100,7 @@ def test_fault_is_named(sandbox: Sandbox, tmp_path: Path) -> None:
         "test_object_that_a_function_makes_begins_with_a_table[clCloneKernel]",
         "test_object_keeps_its_context_whichever_function_made_it[clCloneKernel]",
         "test_clone_has_the_arguments_of_its_kernel",
+        "test_context_ends_with_the_last_of_what_was_made_in_it",
         *(f"test_clone_answers_each_query_like_its_kernel[{query}]" for query in QUERIES_OF_KERNELS),
         "test_kernel_of_each_function_says_what_it_is[clCloneKernel]",
         "test_parameter_of_each_functions_kernel_says_what_it_is[clCloneKernel]",

@@ -370,6 +370,18 @@ def test_plain_pytest_waits_for_a_command_that_builds(tmp_path: Path) -> None:
         assert "nothing is built in" in run.communicate(timeout=60)[1]
 
 
+def test_a_command_that_plain_pytest_started_finds_the_build_as_it_is(checkout: Path, library: str) -> None:
+    """Also where the sources have changed since: else it would wait for the test that waits for it."""
+    launch(checkout, "loader", library)
+    (checkout / "table.toml").write_text("answer = 2\n")
+    uses = "import contextlib, subprocess, harness.build\nwith contextlib.suppress(Exception): harness.build.build()\n"
+    inner = f"subprocess.run([{str(checkout / 'clharness')!r}, 'loader', {library!r}], check=True, timeout=60)"
+    with python(uses + inner, {"CLHARNESS_BUILD": str(checkout / "build")}) as run:
+        output, errors = run.communicate(timeout=90)
+    assert output.startswith("ran "), errors
+    assert (checkout / "build" / "table.c").read_text() == "answer = 1\n"
+
+
 def test_nothing_is_built_under_plain_pytest(checkout: Path, library: str) -> None:
     launch(checkout, "loader", library)
     (checkout / "table.toml").write_text("answer = 2\n")

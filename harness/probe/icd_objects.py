@@ -144,8 +144,14 @@ class IcdObjects(Objects):
             function == "clCreateSubDevices" and error in (CL.INVALID_VALUE, CL.DEVICE_PARTITION_FAILED)
         ):
             raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
+        self.require_device(error)
         if error:
             raise CallFailed(f"{function} answered {error}, expected CL_SUCCESS")
+
+    def require_device(self, error: int = CL.DEVICE_NOT_FOUND) -> None:
+        """Makes the case `unsupported` where an error says that there is no device, and this machine has none."""
+        if error == CL.DEVICE_NOT_FOUND and not self.device:
+            raise CallFailed("the device is NULL")
 
     def version(self) -> tuple[int, int]:
         """The version of OpenCL that the platform reports."""

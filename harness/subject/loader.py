@@ -136,7 +136,8 @@ class Loader(Subject):
         unset: variables to leave out, also OCL_ICD_VENDORS.
         wrapper: a command in front of the probe (valgrind, strace, …).
         """
-        self.give_variables(sandbox)
+        if self.variables:
+            self.give_variables(sandbox)
         system = system or system_binds is not None or not self.by_variable
         variables = environment(
             sandbox,

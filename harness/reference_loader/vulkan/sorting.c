@@ -2,7 +2,6 @@
 /* The order of devices: the chosen one, then by type, by place on the PCI bus, and by numbers. */
 #include "vulkan_loader.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +13,15 @@ enum part { NOT_CHOSEN, TYPE, NOT_ON_PCI, DOMAIN, BUS, DEVICE, FUNCTION, NUMBERS
 
 static bool is_chosen(const VkPhysicalDeviceProperties *properties)
 {
-    unsigned vendor;
-    unsigned device;
     const char *choice = getenv("VK_LOADER_DEVICE_SELECT");
-    return choice && sscanf(choice, "%x:%x", &vendor, &device) == 2 && vendor == properties->vendorID &&
-           device == properties->deviceID;
+    char *colon = NULL;
+    char *end = NULL;
+    unsigned long vendor = choice ? strtoul(choice, &colon, 16) : 0;
+    if (!choice || colon == choice || *colon != ':') {
+        return false;
+    }
+    unsigned long device = strtoul(colon + 1, &end, 16);
+    return end != colon + 1 && vendor == properties->vendorID && device == properties->deviceID;
 }
 
 static uint32_t order_of_type(VkPhysicalDeviceType type)

@@ -118,6 +118,7 @@ def test_platform_has_the_extensions_of_all_its_devices(icd: Icd, sandbox: Sandb
         info = Info(objects)
         if objects.version() < (3, 0):
             raise Unsupported("loader", "older texts say less of the platform's extensions", "OpenCL 3.0")
+        objects.require_device()
         devices = objects.session.GetDeviceIDs(objects.platform)
         of_each = [set(info.text("clGetDeviceInfo", device, "CL_DEVICE_EXTENSIONS").split()) for device in devices]
         lacking = set.intersection(*of_each) - set(info.text(*of_platform(info, "EXTENSIONS")).split())
@@ -154,6 +155,7 @@ def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
         return [int(device) for device in objects.session.GetDeviceIDs(objects.platform, kind)]
 
     def check(objects: IcdObjects) -> None:
+        objects.require_device()
         info = Info(objects)
         every = listed(objects, "CL_DEVICE_TYPE_ALL")
         assert listed(objects, "CL_DEVICE_TYPE_ALL") == every, "the list is another one the second time"

@@ -60,6 +60,7 @@ def test_context_with_another_vendors_platform_is_invalid_platform(icd: Icd, san
         context = session.call_at(
             address, function, [PLATFORM, foreign(objects, vendor)[0], 0], *about, None, None, code
         )
+        objects.require_device(code.code())
         assert (code.code(), context) == (CL.INVALID_PLATFORM, 0)
 
     with icd.attempts(sandbox) as attempts:

@@ -126,6 +126,7 @@ def test_every_object_of_a_list_begins_with_a_table(icd: Icd, sandbox: Sandbox, 
     kind, give = LISTS[way]
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
+            session.objects(platform).require_device()
             objects = give(session.objects(platform))
             assert objects, "the list is empty"
             for number, handle in enumerate(objects):

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An ICD that is in order and has no device, as a GPU's on a machine without one, is as expected."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT
+from harness.sandbox import Sandbox
+
+# The checks that ask for devices in ways of their own; all of them in the nightly run.
+PART = "dispatch and (arguments or consistent or contexts or tables)"
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    room = Sandbox()
+    yield room
+    room.close()
+
+
+def test_icd_without_a_device_is_as_expected(tmp_path: Path, sandbox: Sandbox) -> None:
+    mock = sandbox.icd("subject", gpus=0, refuses=True, features="images compiler")
+    records = tmp_path / "run.jsonl"
+    command: list[str | Path] = [ROOT / "clharness", "icd", mock.path, "-j", "2", "--json", records]
+    command += [] if os.environ.get("CLHARNESS_WHOLE_TESTS") else ["-k", PART]
+    done = subprocess.run(command, capture_output=True, text=True)
+    cases = [r for r in map(json.loads, records.read_text().splitlines()) if r["record"] == "case"]
+    assert [case["case"] for case in cases if case["status"] == "unexpected"] == []
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    waiting = [case for case in cases if "has no device on this machine" in (case["reason"] or "")]
+    assert len(waiting) > len(cases) / 3
