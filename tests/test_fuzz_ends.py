@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harness.errors import HarnessError
-from harness.fuzz import builds, libfuzzer
+from harness.fuzz import builds, job, libfuzzer
 
 
 class Ended:
@@ -53,3 +53,17 @@ def test_ordinary_targets_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(builds, "build", lambda: SimpleNamespace(folder=tmp_path))
     with pytest.raises(HarnessError, match="replay_icd_file is missing: build again"):
         builds.ordinary(["icd_file"])
+
+
+def test_nothing_is_left_of_a_process_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not what made a session of its own and is stopped, as AFL++'s server of processes does."""
+    monkeypatch.setattr(job, "_GRACE", 0.0)
+    script = "setsid sh -c 'echo $$ >number; kill -STOP $$' & wait"
+    processes = job.Processes()
+    assert processes.run(["sh", "-c", script], {}, tmp_path / "log", 1.5, tmp_path) is None
+    number = int((tmp_path / "number").read_text())
+    assert not Path(f"/proc/{number}").exists() or state_of(number) == "Z"
+
+
+def state_of(number: int) -> str:
+    return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import signal
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.fuzz.target_process import Defect, Setting, environment
+from harness.probe.process import children_of
 
 _GRACE = 60.0  # seconds that a process may take longer than it was told to
 _LOOK = 0.2  # seconds between looks at a running process
@@ -104,8 +106,18 @@ def _end(process: subprocess.Popen[bytes]) -> int | None:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """With what it started: a symbolizer, workers of AFL++."""
-    os.killpg(process.pid, signal.SIGKILL)
+    """With what it started: a symbolizer, and AFL++'s server of processes, which makes a session of its own and is
+    stopped most of the time, so that nothing else ends it.
+    """
+    process.send_signal(signal.SIGSTOP)  # it starts nothing more
+    family = [process.pid]
+    for member in family:
+        family += children_of(member)
+    for member in reversed(family):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(member, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
