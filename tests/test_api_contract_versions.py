@@ -70,6 +70,19 @@ def test_row_that_names_a_flag_of_a_later_version_says_so() -> None:
     assert late == []
 
 
+def test_local_argument_of_no_bytes_is_proper_from_opencl_3_1() -> None:
+    """clSetKernelArg: "For OpenCL 3.1 and newer, arg_size may be zero"."""
+    rule = next(r for r in rules.rules() if str(r) == "arg_index=2 arg_size=0 arg_value=-")
+    assert rule.holds_for((3, 0))
+    assert not rule.holds_for((3, 1))
+
+
+def test_event_that_is_null_is_a_bad_event_or_a_bad_list() -> None:
+    """The list of errors of clEnqueueWaitForEvents names neither error; the list of all error codes has both."""
+    rule = next(r for r in rules.rules() if r.function == "clEnqueueWaitForEvents" and str(r) == "event_list=w:0")
+    assert {"CL_INVALID_EVENT", "CL_INVALID_EVENT_WAIT_LIST"} <= set(rule.errors)
+
+
 def test_two_improper_arguments_may_have_the_error_of_either(tmp_path: Path) -> None:
     both, *_ = listed = loaded(
         tmp_path,

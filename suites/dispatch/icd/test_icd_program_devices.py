@@ -42,7 +42,7 @@ def create(objects: IcdObjects, devices: list[Value], built_for: list[Value]) ->
 
 @requirement("API-CON-030")
 def test_program_answers_for_each_of_its_devices(icd: Icd, sandbox: Sandbox) -> None:
-    """A program of two devices lists both, and has a size and a binary for each; an address of NULL is passed over."""
+    """A program of two devices lists both, and has a size and a binary for each."""
 
     def check(objects: IcdObjects) -> None:
         require_compiler([objects])
@@ -54,8 +54,8 @@ def test_program_answers_for_each_of_its_devices(icd: Icd, sandbox: Sandbox) -> 
         sizes = info.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
         assert len(sizes) == 2 and min(sizes) > 0, f"CL_PROGRAM_BINARY_SIZES is {sizes} of a program of two devices"
         assert max(sizes) < 1 << 24, f"CL_PROGRAM_BINARY_SIZES is {sizes}"
-        binary = cl.buffer(sizes[1] + 16)
-        objects.require(PROGRAM, cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 16, [None, binary], None))
+        other, binary = cl.buffer(sizes[0] + 16), cl.buffer(sizes[1] + 16)
+        objects.require(PROGRAM, cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 16, [other, binary], None))
         assert binary[: sizes[1]] != b"\xa5" * sizes[1], "CL_PROGRAM_BINARIES wrote nothing for the second device"
         assert binary[sizes[1] :] == b"\xa5" * 16, "CL_PROGRAM_BINARIES wrote past the size of the second binary"
 
