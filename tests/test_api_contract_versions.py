@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 from harness.api.contract import rules
 from harness.api.contract.rules import Rule
 from harness.api.model import api
+from harness.build import ROOT
 from harness.check.icd import calls
 from harness.errors import UsageError
 from harness.sandbox import Sandbox, Unsupported
@@ -100,6 +104,22 @@ def test_argument_that_another_one_makes_proper_adds_no_error(tmp_path: Path) ->
         "flags=CL_MEM_COPY_HOST_PTR -> CL_INVALID_HOST_PTR",
     )
     assert rules.accepted(pair, listed) == {"CL_INVALID_VALUE"}
+
+
+@pytest.mark.parametrize(("version", "verdict"), [("3.0", "unsupported"), ("3.1", "fail")])
+def test_sampler_of_another_context_is_asked_for_from_opencl_3_1(
+    sandbox: Sandbox, tmp_path: Path, version: str, verdict: str
+) -> None:
+    """Older texts speak of the context of memory objects alone; those are asked for in any version."""
+    library = sandbox.icd(
+        "old", version=f"OpenCL {version} mock", features="images compiler", faults=["arguments_are_of_any_context"]
+    ).path
+    case, records = "another_context_is_refused and (sampler_t or global)", tmp_path / "records.jsonl"
+    command = [sys.executable, "-m", "harness.cli", "icd", str(library), "-j", "1", "-k", case, "--json", str(records)]
+    subprocess.run(command, cwd=ROOT, capture_output=True)
+    lines = [json.loads(line) for line in records.read_text().splitlines()]
+    verdicts = {line["case"].partition("[")[2]: line["verdict"] for line in lines if line["record"] == "case"}
+    assert verdicts == {"global]": "fail", "sampler_t]": verdict}
 
 
 @pytest.mark.parametrize(("version", "applies"), [("1.1", False), ("1.2", True), ("3.0", True)])
