@@ -181,3 +181,18 @@ def test_lists_that_grow_while_they_are_read_leave_no_memory_behind(
     sandbox.registry_vendor(sandbox.icd("vendor"))
     plain = blocks_where_devices_come(loader, sandbox, of_kernel=of_kernel, late=False)
     assert blocks_where_devices_come(loader, sandbox, of_kernel=of_kernel, late=True) == plain
+
+
+@requirement("DISC-GEN-016")
+def test_list_of_adapters_leaves_no_memory_behind(loader: WindowsLoader, sandbox: Sandbox) -> None:
+    """What a loader keeps of the adapters and values that it reads is freed with it, however many there are."""
+    loader.require("OCL_ICD_FILENAMES")
+    mock = sandbox.icd("vendor")
+    sandbox.env["OCL_ICD_FILENAMES"] = str(mock)
+    listed = growth(loader, sandbox, "blocks")
+    del sandbox.env["OCL_ICD_FILENAMES"]
+    sandbox.registry_vendor(mock)
+    registered = growth(loader, sandbox, "blocks")
+    for number in range(9):
+        sandbox.adapter(vendor=rf"A:\missing{number}.dll")
+    assert (registered, growth(loader, sandbox, "blocks")) == (listed, listed)
