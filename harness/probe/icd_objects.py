@@ -148,9 +148,11 @@ class IcdObjects(Objects):
         if error:
             raise CallFailed(f"{function} answered {error}, expected CL_SUCCESS")
 
-    def require_device(self, error: int = CL.DEVICE_NOT_FOUND) -> None:
-        """Makes the case `unsupported` where an error says that there is no device, and this machine has none."""
-        if error == CL.DEVICE_NOT_FOUND and not self.device:
+    def require_device(self, error: int | None = None) -> None:
+        """Makes the case `unsupported` where an error, if one is given, says that there is no device, and the machine
+        has none.
+        """
+        if error in (None, CL.DEVICE_NOT_FOUND) and not self.device:
             raise CallFailed("the device is NULL")
 
     def version(self) -> tuple[int, int]:
