@@ -26,7 +26,7 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.fuzz import afl, libfuzzer
 from harness.fuzz.findings import Finding, Keeper, load
-from harness.fuzz.job import Job, ProcessEnd, Processes, add_inputs, set_aside
+from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes, add_inputs, set_aside
 from harness.fuzz.target_process import Setting
 
 _STRETCH = 600.0  # seconds of a job, at most: then another target has its turn
@@ -67,6 +67,13 @@ class State:
     watched_only: dict[str, str] = field(default_factory=dict)  # key and sentence of what showed only with breakpoints
     all_seconds: float = 0.0  # with earlier runs in the same folder
     all_inputs: int = 0
+
+    def add(self, result: JobResult) -> None:
+        """Counts what a job took and ran."""
+        self.seconds += result.seconds
+        self.all_seconds += result.seconds
+        self.inputs += result.inputs
+        self.all_inputs += result.inputs
 
 
 class Campaign:
@@ -194,10 +201,7 @@ class Campaign:
         job, state = self._job(target, seconds, number), self.states[target.name]
         result = _ENGINES[target.setting.engine](job, self.processes)
         with self._lock:
-            state.seconds += result.seconds
-            state.all_seconds += result.seconds
-            state.inputs += result.inputs
-            state.all_inputs += result.inputs
+            state.add(result)
             state.edges = max(state.edges, result.edges)
             if result.error:
                 state.errors.append(result.error)
@@ -221,10 +225,7 @@ class Campaign:
             job = self._job(target, self.share - state.seconds - state.keeping, number)
             result = libfuzzer.run_singly(job, files[:_TOGETHER], self.processes)
             with self._lock:
-                state.seconds += result.seconds
-                state.all_seconds += result.seconds
-                state.inputs += result.inputs
-                state.all_inputs += result.inputs
+                state.add(result)
             files = files[result.inputs if result.ends else _TOGETHER :]
             for end in result.ends:
                 self._take(target, end)

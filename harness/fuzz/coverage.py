@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,17 +65,22 @@ def write_source_coverage(
     _tool("llvm-cov", ["show", str(loader), f"-instr-profile={merged}", "-format=html", f"-output-dir={pages}"])
     shutil.rmtree(profiles)
     counted = _tool("llvm-cov", ["export", str(loader), f"-instr-profile={merged}", "-skip-expansions"])
-    return pages / "index.html", _code(json.loads(counted), read_library(loader, "a loader", "libOpenCL.so.1").exported)
+    return pages / "index.html", _code(json.loads(counted), loader)
 
 
-def _code(counted: Mapping[str, Any], exported: Collection[str]) -> Code:
+def _unreached(counts: Mapping[str, int], library: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The functions whose count is 0, and those of them which the library exports."""
+    names = tuple(sorted(name for name, count in counts.items() if not count))
+    exported = read_library(library, "a library", "libOpenCL.so.1").exported
+    return names, tuple(name for name in names if name in exported)
+
+
+def _code(counted: Mapping[str, Any], loader: Path) -> Code:
     """What llvm-cov's export says; functions that are static have their file before their name."""
     (data,) = counted["data"]
     lines = data["totals"]["lines"]
     counts = {one["name"].rpartition(":")[2]: one["count"] for one in data["functions"]}
-    unreached = tuple(sorted(name for name, count in counts.items() if not count))
-    of_interface = tuple(name for name in unreached if name in exported)
-    return Code(lines["covered"], lines["count"], "lines", len(counts), unreached, of_interface)
+    return Code(lines["covered"], lines["count"], "lines", len(counts), *_unreached(counts, loader))
 
 
 def write_block_coverage(
@@ -96,11 +101,8 @@ def write_block_coverage(
     rows = reached(find_blocks(library), hits)
     page.write_text(_page(library, rows), encoding="utf-8")
     names = {row.function.name or f"{row.function.start:#x}": row.hit for row in rows}
-    unreached = tuple(sorted(name for name, hit in names.items() if not hit))
-    exported = read_library(library, "a library", "libOpenCL.so.1").exported
-    of_interface = tuple(name for name in unreached if name in exported)
     hit, blocks = sum(row.hit for row in rows), sum(row.blocks for row in rows)
-    return page, Code(hit, blocks, "blocks", len(names), unreached, of_interface)
+    return page, Code(hit, blocks, "blocks", len(names), *_unreached(names, library))
 
 
 def _replay(program: Path, setting: Setting, known: Path, corpus: Path, variables: Mapping[str, str]) -> None:

@@ -11,7 +11,6 @@ runs them on several loaders. An input that shows something in the reference loa
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import tempfile
 import zipfile
@@ -21,12 +20,11 @@ from pathlib import Path
 from harness.build import build
 from harness.errors import ClharnessError, Exit, HarnessError, UsageError
 from harness.fuzz import builds, sweep
-from harness.fuzz.replay import replay
+from harness.fuzz.replay import ends, replay
 from harness.fuzz.seeds import by_name, keep_folder
 
 LARGEST = 4096  # bytes of an input, as ci/oss-fuzz/target.options has it
 _AGE = (1980, 1, 1, 0, 0, 0)  # of all files: the same inputs make the same archive
-_ENDED = re.compile(r"^clharness-fuzz: (.+) ended with ", re.M)
 
 
 def archive(target: str) -> Path:
@@ -85,7 +83,7 @@ def without_findings(target: str, data: Sequence[bytes]) -> list[bytes]:
         done = replay(target, _loader(target), of_all, "--each")
         if done.status not in (0, 1):
             raise HarnessError(f"{target}: the replay ended with {done.ended}: {done.errors[-500:]}")
-        for name in _ENDED.findall(done.errors):
+        for name, _ in ends(done.errors):
             (of_all / Path(name).name).unlink(missing_ok=True)
         return _files(of_all)
 

@@ -71,17 +71,19 @@ def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResu
     output = log.read_bytes()
     result = JobResult(time.monotonic() - started, len(_SINGLE.findall(output)))
     if status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT, None) and 0 < result.inputs <= len(files):
-        end = read_finding(output.decode(errors="replace"), job.setting.subject)
-        end = end or Defect("crash", f"status{status}@nowhere", f"the process ended with exit code {status}")
-        result.ends.append(ProcessEnd(end, files[result.inputs - 1].read_bytes()))
+        defect = _defect(job, output.decode(errors="replace"), status)
+        result.ends.append(ProcessEnd(defect, files[result.inputs - 1].read_bytes()))
     return result
 
 
-def _process_end(job: Job, artifacts: Path, output: str, status: int | None) -> ProcessEnd:
+def _defect(job: Job, output: str, status: int | None) -> Defect:
     defect = read_finding(output, job.setting.subject)
-    defect = defect or Defect("crash", f"status{status}@nowhere", f"the process ended with exit code {status}")
+    return defect or Defect("crash", f"status{status}@nowhere", f"the process ended with exit code {status}")
+
+
+def _process_end(job: Job, artifacts: Path, output: str, status: int | None) -> ProcessEnd:
     file = max(artifacts.iterdir(), key=lambda path: path.stat().st_mtime, default=None)
-    return ProcessEnd(defect, file.read_bytes() if file else None)
+    return ProcessEnd(_defect(job, output, status), file.read_bytes() if file else None)
 
 
 def _numbers(output: bytes) -> tuple[int, int]:

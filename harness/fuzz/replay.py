@@ -131,7 +131,7 @@ def seed_trouble(target: str, on: Subject, expected: str | None, own: bool) -> I
     lines = done.output.strip().splitlines()
     if done.status not in (0, 1):
         yield f"{target} on {on}: the replay ended with {done.ended}:\n{_shortened(done.errors)}"
-    for seed, defect in _ends(done.errors):
+    for seed, defect in ends(done.errors):
         if defect is None or not any(one.is_same(defect.kind, defect.key, on.sha256) for one in listed):
             what = f"{defect.kind} {defect.key}: {defect.sentence}" if defect else "it ended without a finding"
             yield f"{target} on {on}: {seed}: {what}; findings.toml does not list that"
@@ -142,8 +142,8 @@ def seed_trouble(target: str, on: Subject, expected: str | None, own: bool) -> I
         )
 
 
-def _ends(errors: str) -> Iterator[tuple[str, Defect | None]]:
-    """The seeds that ended their process, and with what."""
+def ends(errors: str) -> Iterator[tuple[str, Defect | None]]:
+    """The inputs that ended their process, and with what, of what a replay of many said."""
     begin = 0
     for end in _ENDED.finditer(errors):
         yield end[1], read_line(errors[begin : end.start()])
