@@ -140,13 +140,13 @@ class Process:
         """`file_limit` is in bytes; the other arguments are those of Popen. Raises OSError."""
         _family.prepare()
         self._over = False
-        user, way = popen.pop("user", -1), popen.pop("way", None)
+        user, way, hidden = popen.pop("user", -1), popen.pop("way", None), popen.pop("hidden", ())
         self.descriptor, theirs = os.pipe2(os.O_CLOEXEC)
         try:
             line = guard.command(theirs, command, environment, file_limit, user, way)
             popen = {"stdin": subprocess.DEVNULL} | popen
             popen["pass_fds"] = [*popen.get("pass_fds", ()), theirs]
-            self._popen = subprocess.Popen(line, start_new_session=True, env=guard.own_environment(), **popen)
+            self._popen = subprocess.Popen(line, start_new_session=True, env=guard.own_environment(hidden), **popen)
         except BaseException:
             os.close(self.descriptor)
             raise

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -45,9 +45,11 @@ def share(library: Path) -> None:
     _shared[:] = [*(name for name in _shared if name not in names), *names][-_MOST_SHARED:]
 
 
-def own_environment() -> Mapping[str, str]:
-    """The variables of the guard itself."""
-    return {"CLHARNESS_SHARED": "".join(f"{name}/" for name in _shared)} if _shared else {}
+def own_environment(hidden: Iterable[str | os.PathLike[str]] = ()) -> Mapping[str, str]:
+    """The variables of the guard itself; `hidden` are folders of the machine that are to be empty for the program."""
+    shared = {"CLHARNESS_SHARED": "".join(f"{name}/" for name in _shared)} if _shared else {}
+    covered = os.pathsep.join(os.fspath(folder) for folder in hidden)
+    return shared | ({"CLHARNESS_HIDDEN": covered} if covered else {})
 
 
 def _says(way: str, folder: Path | None = None) -> bytes:

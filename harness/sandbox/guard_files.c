@@ -184,14 +184,29 @@ bool leave_shared_files(uint64_t size)
     return chdir(here) == 0 && whole;
 }
 
+/* Puts an empty folder in the place of one of the machine's. */
+static void hide_folder(const char *path)
+{
+    struct stat state;
+    if (stat(path, &state) == 0 && S_ISDIR(state.st_mode)) {
+        mount("clharness", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=755,size=4k");
+    }
+}
+
 void hide_own_vendors(void)
 {
     static const char *const folders[] = {"/etc/OpenCL/vendors", "/etc/OpenCL/layers",
                                           "/system/vendor/Khronos/OpenCL/vendors"};
-    struct stat state;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        if (stat(folders[i], &state) == 0 && S_ISDIR(state.st_mode)) {
-            mount("clharness", folders[i], "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=755,size=4k");
+        hide_folder(folders[i]);
+    }
+    const char *more = getenv("CLHARNESS_HIDDEN");
+    for (size_t length = strcspn(more ? more : "", ":"); more && *more; length = strcspn(more, ":")) {
+        char path[PATH_MAX];
+        if (length < sizeof path) {
+            snprintf(path, sizeof path, "%.*s", (int)length, more);
+            hide_folder(path);
         }
+        more += length + (more[length] == ':');
     }
 }

@@ -14,7 +14,8 @@
 bool leave_shared_files(uint64_t size);
 
 /* With mounts of its own, the program finds none of this machine's vendors and layers in the folders that loaders look
- * into by themselves: what they do in its process would be taken for the loader's doing. */
+ * into by themselves: what they do in its process would be taken for the loader's doing. The variable CLHARNESS_HIDDEN
+ * of the guard has more folders, with a colon between them, that are empty for the program. */
 void hide_own_vendors(void);
 
 #endif

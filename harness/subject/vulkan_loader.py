@@ -18,6 +18,8 @@ from harness.subject.environment import environment
 
 # The folders that Debian's loaders have compiled in, and those that the document names where variables are not set.
 SYSTEM_FOLDERS = ("/etc/xdg", "/etc", "/usr/local/share", "/usr/share")
+# Where a machine has drivers, layers and settings of its own, which no case sees.
+OWN_FOLDERS = tuple(f"{folder}/vulkan" for folder in (*SYSTEM_FOLDERS, "/usr/local/etc"))
 
 
 class VulkanLoader(Subject):
@@ -104,8 +106,14 @@ class VulkanLoader(Subject):
                 + prefix
             )
         flags = ["--late"] * late
+        hidden = [folder for folder in OWN_FOLDERS if not self.path.resolve().is_relative_to(folder)]
         session = self._session(
-            VulkanSession, sandbox, variables, probe=probe, prefix=prefix, flags=flags, time_limit=time_limit
+            *(VulkanSession, sandbox, variables),
+            probe=probe,
+            prefix=prefix,
+            flags=flags,
+            time_limit=time_limit,
+            hidden=hidden,
         )
         session.own_copy = elevated and probe.is_relative_to(sandbox.root)
         return session
