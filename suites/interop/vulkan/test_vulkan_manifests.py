@@ -16,6 +16,10 @@ ESCAPES = {
     "backslash": ("\\\\", "\\"),
     "tab": ("\\t", "\t"),
     "line feed": ("\\n", "\n"),
+    "carriage return": ("\\r", "\r"),
+    "form feed": ("\\f", "\f"),
+    "backspace": ("\\b", "\b"),
+    "letter as a number": ("\\u0041", "A"),
     "two bytes": ("\\u00fC", "ü"),
     "three bytes": ("\\u20ac", "€"),
     "four bytes": ("\\uD83d\\ude00", "\U0001f600"),
@@ -32,6 +36,13 @@ MALFORMED = {
     "text": b"library_path = {library}\n",
     "not closed": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{library}", "api_version": "1.1.0"}',
     "cut in a string": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{library}',
+    "cut after a backslash": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{library}\\',
+    "cut in an escape": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{library}\\u00',
+    "cut in a pair of escapes": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{library}\\ud83d\\u',
+    "array that is not closed": b'{"n": [1, 2, "file_format_version": "1.0.0", "ICD": {"library_path": "{library}",'
+    b' "api_version": "1.1.0"}}',
+    "brackets of two kinds": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{library}", "api_version":'
+    b' "1.1.0"]}',
     "cut in a key": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{library}", "api_ver',
     "NUL bytes": bytes(100),
     "binary": bytes(range(256)),
@@ -57,6 +68,20 @@ WRITTEN = {
     b' "{library}", "api_version": "1.1.0", "extra": {"library_path": "nowhere"}, "n": -1.5e3}, "z": false}',
     "nested further keys": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{library}", "api_version":'
     b' "1.1.0"}, "notes": {"a": {"b": {"c": [[[{"d": [1, {"ICD": "none"}]}]]]}}}}',
+    "nothing in further keys": b'{"": "", "a": [], "b": {}, "c": [[], {}, "", null, [[]]], "file_format_version":'
+    b' "1.0.0", "ICD": {"": {}, "library_path": "{library}", "api_version": "1.1.0", "e": []}}',
+    "numbers": b'{"n": [0, -0, -12, 0.5, 1E5, 1e+5, 2.25e-10, 123456789012345678901234567890, 1e999],'
+    b' "file_format_version": "1.0.0", "ICD": {"library_path": "{library}", "api_version": "1.1.0", "n": 7}, "m": -1}',
+    "keys that are nearly the same": b'{"file_format": "9", "file_format_version_": "9", "IC": "", "ICDS": {}, "ICD_":'
+    b' {"library_path": "/missing.so", "api_version": "9.9.9"}, "file_format_version": "1.0.0", "ICD": {"library": "x",'
+    b' "library_path_": "/missing.so", "api": "9", "api_version_": "x", "library_path": "{library}", "api_version":'
+    b' "1.1.0", "is_portability_driver_": true, "library_arch_": "none"}}',
+    "escapes in keys": b'{"file\\u005fformat_version": "1.0.0", "\\u0049CD": {"library\\u005fpath": "{library}",'
+    b' "api_\\u0076ersion": "1.1.0"}}',
+    "signs of JSON in strings": b'{"a": "}], {\\"ICD\\": {:,", "b\\\\": "\\\\", "c": "\\\\\\"", "file_format_version":'
+    b' "1.0.0", "ICD": {"d": "}}", "library_path": "{library}", "api_version": "1.1.0"}}',
+    "text of other alphabets": '{"ä": "€ \U0001f600 \u0416", "file_format_version": "1.0.0", "ICD": {"library_path":'
+    ' "{library}", "api_version": "1.1.0"}}'.encode(),
     "escapes": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{escaped}", "api_version": "1.1.0"}}',
     "newer format": b'{"file_format_version": "1.0.1", "ICD": {"library_path": "{library}", "api_version": "1.1.0"}}',
 }

@@ -31,6 +31,14 @@ NEARLY = {
     "unknown escape": '{"comment": "\\x", ' + FIELDS + "}",
     "half an escape": '{"comment": "\\u12", ' + FIELDS + "}",
     "half a pair of escapes": '{"comment": "\\ud83d", ' + FIELDS + "}",
+    "second half of a pair alone": '{"comment": "\\ude00", ' + FIELDS + "}",
+    "pair of two first halves": '{"comment": "\\ud83d\\ud83d", ' + FIELDS + "}",
+    "pair of a half and a letter": '{"comment": "\\ud83dx", ' + FIELDS + "}",
+    "escape of a letter that is no digit": '{"comment": "\\u00G1", ' + FIELDS + "}",
+    "comma in an array": '{"a": [1, ], ' + FIELDS + "}",
+    "no comma in an array": '{"a": [1 2], ' + FIELDS + "}",
+    "number of a hundred digits": '{"a": ' + "9" * 100 + ", " + FIELDS + "}",
+    "two hundred arrays": '{"a": ' + "[" * 200 + "]" * 200 + ", " + FIELDS + "}",
     "NUL as an escape": '{"comment": "\\u0000", ' + FIELDS + "}",
     "bytes that are no text": '{"comment": "\udcff\udcfe", ' + FIELDS + "}",
     "number with a zero before it": '{"number": 01, ' + FIELDS + "}",
@@ -96,6 +104,38 @@ def test_what_is_nearly_a_manifest_costs_only_itself(
         names = vk.drivers()
     assert set(names) - {"nearly"} == {"before", "after"}
     record("used" if "nearly" in names else "passed over")
+
+
+@requirement("VK-DSC-031")
+def test_beginnings_of_a_manifest_name_no_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Of a manifest only the whole is used, wherever the file ends before that, and nothing after its end is read."""
+    sandbox.driver("before")
+    text = json.dumps(manifest_of(sandbox.library("cut").path) | {"n": [-1.5e3, True, None, "\\\u20ac"]})
+    sandbox.shown += [sandbox.manifest(f"cut{size}.json", text[:size]) for size in range(len(text))]
+    sandbox.driver("after")
+
+    with vulkan_loader.start(sandbox, guarded_heap=True) as vk:
+        assert vk.drivers() == {"before", "after"}
+    assert not sandbox.log.of("cut")
+
+
+@requirement("VK-DSC-042")
+@pytest.mark.parametrize("change", ["left out", "twice", "a quote", "a backslash", "a brace", "a blank"])
+def test_manifest_with_one_byte_changed_costs_only_itself(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, change: str
+) -> None:
+    """Whichever byte it is: the driver may be used or not, and those beside it are used."""
+    sandbox.driver("before")
+    text = json.dumps(manifest_of(sandbox.library("changed").path) | {"n": [-1.5e3, True, "\\\u20ac"]})
+    byte = {"left out": "", "a quote": '"', "a backslash": "\\", "a brace": "}", "a blank": " "}
+    for place in range(len(text)):
+        other = byte.get(change, 2 * text[place])
+        changed = text[:place] + other + text[place + 1 :]
+        sandbox.shown.append(sandbox.manifest(f"changed{place}.json", changed))
+    sandbox.driver("after")
+
+    with vulkan_loader.start(sandbox, guarded_heap=True) as vk:
+        assert set(vk.drivers()) - {"changed"} == {"before", "after"}
 
 
 @requirement("VK-DSC-043")
