@@ -246,6 +246,21 @@ class VulkanSession(VulkanCalls):
             self.vkDestroyInstance(own, None)
         return names
 
+    def devices_of_groups(self, instance: Value) -> list[list[str]]:
+        """The names of the devices in each group, of 16 at most, in order."""
+        name = "VkPhysicalDeviceGroupProperties"
+        count, listed = self.data((16).to_bytes(4, "little")), self.structures(name, [{}] * 16)
+        self._succeed("vkEnumeratePhysicalDeviceGroups", self.vkEnumeratePhysicalDeviceGroups(instance, count, listed))
+        layout = vulkan().structures[name]
+        first = layout.members["physicalDevices"].offset // 8
+        return [
+            [
+                self.device_name(listed.handle(index * layout.size // 8 + first + place))
+                for place in range(self.member(listed, name, "physicalDeviceCount", index))
+            ]
+            for index in range(count.u32())
+        ]
+
     def drivers(self, instance: Value | None = None, **settings: Any) -> Names:
         """The names of the drivers that devices come from, each once, in order."""
         names = self.device_names(instance, **settings)

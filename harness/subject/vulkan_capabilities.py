@@ -135,6 +135,17 @@ def _settings_file(loader: Loader, sandbox: VulkanSandbox) -> bool:
     return set(_drivers(loader.start(sandbox))) == {"a", "b"}
 
 
+def _chooses_devices(loader: Loader, sandbox: VulkanSandbox) -> bool:
+    for number, name in enumerate("ab"):
+        sandbox.manifest(f"{name}.json", sandbox.library(name, device_uuid=number), sandbox.search_folder("found"))
+    folder = sandbox.folder("place/vulkan/loader_settings.d")
+    chosen = {"deviceUUID": [1, *[0] * 14, 1], "driverUUID": [0] * 16, "driverVersion": 1}
+    content = json.dumps({"file_format_version": "1.0.0", "settings": {"device_configurations": [chosen]}})
+    (folder / "vk_loader_settings.json").write_text(content)
+    sandbox.env |= {"XDG_DATA_HOME": str(sandbox.root / "place"), "XDG_DATA_DIRS": str(sandbox.root / "found")}
+    return _drivers(loader.start(sandbox, search=True)) == ["b"]
+
+
 CAPABILITIES: dict[str, Callable[[Loader, VulkanSandbox], bool]] = {
     "VK_ICD_FILENAMES": _icd_filenames,
     "VK_DRIVER_FILES": _driver_files,
@@ -149,6 +160,7 @@ CAPABILITIES: dict[str, Callable[[Loader, VulkanSandbox], bool]] = {
     "unloads drivers": _unloads,
     "keeps drivers": _keeps,
     "drivers in the settings file": _settings_file,
+    "devices in the settings file": _chooses_devices,
 }
 
 

@@ -112,7 +112,7 @@ static void fill_properties(uint64_t device, VkPhysicalDeviceProperties *propert
     const struct object *object = object_of(device, KIND_physical_device);
     memset(properties, 0, sizeof *properties);
     properties->apiVersion = config_version(config.api_version);
-    properties->driverVersion = 1;
+    properties->driverVersion = (uint32_t)config.driver_version;
     properties->vendorID = (uint32_t)config.vendor;
     properties->deviceID = object ? (uint32_t)object->index + 1 : 0;
     properties->deviceType = (VkPhysicalDeviceType)config.device_type;
@@ -150,6 +150,20 @@ static void fill_driver(VkBaseOutStructure *part)
     }
 }
 
+/* Which device and which driver it is, for those who ask by VkPhysicalDeviceIDProperties. */
+static void fill_identity(uint64_t device, VkBaseOutStructure *part)
+{
+    const struct object *object = object_of(device, KIND_physical_device);
+    if (part->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES) {
+        VkPhysicalDeviceIDProperties *identity = (VkPhysicalDeviceIDProperties *)part;
+        memset(identity->deviceUUID, 0, sizeof identity->deviceUUID);
+        memset(identity->driverUUID, 0, sizeof identity->driverUUID);
+        identity->deviceUUID[0] = (uint8_t)config.device_uuid;
+        identity->deviceUUID[VK_UUID_SIZE - 1] = object ? (uint8_t)(object->index + 1) : 0;
+        identity->driverUUID[0] = (uint8_t)config.driver_uuid;
+    }
+}
+
 static uint64_t get_properties2(const uint64_t *a)
 {
     VkPhysicalDeviceProperties2 *properties = pointer(a[1]);
@@ -157,6 +171,7 @@ static uint64_t get_properties2(const uint64_t *a)
     for (VkBaseOutStructure *part = properties->pNext; part; part = part->pNext) {
         fill_place(a[0], part);
         fill_driver(part);
+        fill_identity(a[0], part);
     }
     return 0;
 }

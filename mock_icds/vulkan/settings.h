@@ -31,6 +31,12 @@ SETTING(devices, number, 1)
 SETTING(device_type, number, 2)
 /* The vendorID of its devices. */
 SETTING(vendor, number, 65536)
+/* The driverVersion of its devices. */
+SETTING(driver_version, number, 1)
+/* The first byte of its devices' deviceUUID; the last one counts them, from 1. */
+SETTING(device_uuid, number, 0)
+/* The first byte of its driverUUID. */
+SETTING(driver_uuid, number, 0)
 /* The PCI bus of its devices, which they tell by VK_EXT_pci_bus_info. -1: none. */
 SETTING(pci_bus, number, -1)
 /* The PCI domain of its devices. */

@@ -295,6 +295,12 @@ VkResult loader_vkCreateInstance(const VkInstanceCreateInfo *info, const VkAlloc
     if (!instance) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    struct settings *settings = calloc(1, sizeof *settings);
+    if (settings) {
+        settings_read(settings);
+        instance->choices = settings->choices;
+        free(settings);
+    }
     gather_drivers(instance, info);
     VkResult result = make_instances(instance, info, allocator);
     if (result == VK_SUCCESS &&

@@ -135,6 +135,11 @@ static bool read_number(struct reader *reader)
     bool is_number = *reader->at == '-' || isdigit((unsigned char)*reader->at);
     strtod(reader->at, &end);
     is_number = is_number && end != reader->at;
+    if (is_number) {
+        char text[MAX_NAME];
+        snprintf(text, sizeof text, "%.*s", (int)(end - reader->at), reader->at);
+        reader->sink(reader->path, text, false, reader->context);
+    }
     reader->at = end;
     return is_number;
 }
@@ -192,6 +197,7 @@ static bool read_value(struct reader *reader, int depth)
         return true;
     }
     if (take(reader, "{")) {
+        reader->sink(reader->path, "{", false, reader->context);
         skip_blanks(reader);
         return take(reader, "}") || read_members(reader, depth);
     }

@@ -22,7 +22,7 @@ static void take_field(const char *path, const char *text, bool is_string, void 
 {
     struct fields *fields = context;
     if (strcmp(path, "/ICD/is_portability_driver") == 0) {
-        fields->is_portability_driver = !is_string;
+        fields->is_portability_driver = !is_string && strcmp(text, "true") == 0;
     } else if (!is_string) {
         return;
     } else if (strcmp(path, "/file_format_version") == 0) {

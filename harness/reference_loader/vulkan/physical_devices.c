@@ -82,6 +82,13 @@ VkResult loader_vkEnumeratePhysicalDevices(struct instance *instance, uint32_t *
         free(devices);
     }
     sorting_sort(listed, all);
+    if (instance->choices.is_made) {
+        choice_apply(&instance->choices, listed, &all);
+        if (all == 0) {
+            free(listed);
+            return VK_ERROR_INITIALIZATION_FAILED;
+        }
+    }
     for (size_t i = 0; i < all && i < room; i++) {
         to[i] = physical_devices_wrap(instance, listed[i].driver, listed[i].handle);
     }
@@ -170,6 +177,9 @@ VkResult loader_vkEnumeratePhysicalDeviceGroups(struct instance *instance, uint3
         free(groups);
     }
     sorting_sort(listed, all);
+    if (instance->choices.is_made) {
+        choice_apply(&instance->choices, listed, &all);
+    }
     for (size_t i = 0; i < all && i < room; i++) {
         fill_group(instance, listed[i].driver, &to[i], &listed[i].group);
     }

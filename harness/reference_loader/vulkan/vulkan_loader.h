@@ -8,6 +8,7 @@
  *   instances.c         the functions before there is an instance, and instances of all drivers as one
  *   physical_devices.c  devices and groups of all drivers
  *   sorting.c           the order in which they are listed
+ *   choice.c            the devices that the settings file leaves
  *   emulation.c         functions that a driver lacks, by others
  *   displays.c          the same for functions of displays
  *   devices.c           devices and the objects that are made of them
@@ -43,11 +44,25 @@ struct manifest {
 /* Calls `use` for the path of each manifest, in order. */
 void discovery_manifests(void (*use)(const char *path, void *context), void *context);
 
-/* What the settings file says of drivers. */
+/* The devices that the settings file leaves, in order. */
+struct device_choice {
+    uint8_t device[VK_UUID_SIZE];
+    uint8_t driver[VK_UUID_SIZE];
+    uint32_t version; /* of the driver */
+};
+
+struct device_choices {
+    struct device_choice list[MAX_DRIVERS];
+    size_t count;
+    bool is_made;
+};
+
+/* What the settings file says to a process. */
 struct settings {
     char manifests[MAX_DRIVERS][4096]; /* paths */
     size_t count;
     bool is_exclusive; /* they are the only ones */
+    struct device_choices choices;
 };
 
 /* Reads the settings file where there is one; `settings` is empty before. */
@@ -58,7 +73,8 @@ char *manifest_text(const char *path);
 /* Reads a manifest; false where it names no driver for this process. */
 bool manifest_read(const char *path, struct manifest *manifest);
 
-/* What a JSON text says: called for each string, and for true and false, with the keys that lead there, "/ICD/x". */
+/* What a JSON text says: called for each string, for numbers as they are written, for true, and with "{" where an
+ * object begins, with the keys that lead there, "/ICD/x". */
 typedef void json_sink(const char *path, const char *text, bool is_string, void *context);
 /* False where the text is not JSON, or nested too deeply. */
 bool json_read(const char *text, json_sink *sink, void *context);
@@ -115,6 +131,7 @@ struct instance {
     struct messenger *messengers;
     struct surface *surfaces;
     struct extension_names extensions;
+    struct device_choices choices;
 };
 
 /* What the first word of a device, a queue and a command buffer points to. */
@@ -143,6 +160,9 @@ struct listed {
 
 /* Puts devices in order, unless the user wants that of the drivers; equal ones stay as they are. */
 void sorting_sort(struct listed *listed, size_t count);
+
+/* Leaves of devices, or of groups, those that the settings file chose, devices in its order. */
+void choice_apply(const struct device_choices *choices, struct listed *listed, size_t *count);
 
 /* Copies names, for the caller to free; false where there is no memory. */
 bool extensions_keep(struct extension_names *to, const char *const *names, uint32_t count);

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement, vulkan
+from harness.check import Value, VulkanLoader, VulkanSandbox, requirement, vulkan
 
 GROUP = "VkPhysicalDeviceGroupProperties"
 PLACED = {"device_extensions": "VK_EXT_pci_bus_info", "pci_bus": 3, "pci_device": 3}
@@ -44,21 +44,6 @@ def orders(names: list[str]) -> list[tuple[str, ...]]:
     """Some orders of the drivers, among them both in which each two are."""
     every = list(permutations(names))
     return [every[0], every[-1], every[len(every) // 2]]
-
-
-def devices_of_groups(vk: VulkanSession, instance: Value) -> list[list[str]]:
-    """The names of the devices in each group, in order."""
-    count, listed = vk.data((16).to_bytes(4, "little")), vk.structures(GROUP, [{}] * 16)
-    assert vk.vkEnumeratePhysicalDeviceGroups(instance, count, listed) == 0
-    layout = vulkan().structures[GROUP]
-    first = layout.members["physicalDevices"].offset // 8
-    return [
-        [
-            vk.device_name(listed.handle(index * layout.size // 8 + first + place))
-            for place in range(vk.member(listed, GROUP, "physicalDeviceCount", index))
-        ]
-        for index in range(count.u32())
-    ]
 
 
 @requirement("VK-OBJ-030")
@@ -127,7 +112,7 @@ def test_groups_are_sorted_as_their_devices_are(vulkan_loader: VulkanLoader, san
         name_in_order(sandbox, order)
         with vulkan_loader.start(sandbox) as vk:
             instance = vk.instance("1.1.0")
-            assert devices_of_groups(vk, instance) == [[name] for name in vk.device_names(instance)]
+            assert vk.devices_of_groups(instance) == [[name] for name in vk.device_names(instance)]
 
 
 @requirement("VK-OBJ-030")
@@ -146,7 +131,7 @@ def test_devices_of_a_group_are_sorted_by_their_place(
         instance = vk.instance(api_version, extensions=queries)
         listed = list(vk.device_names(instance))
         assert listed == ["a.4", "a.3", "a.2", "a.1", "a.0"]
-        assert devices_of_groups(vk, instance) == [["a.4", "a.3"], ["a.2", "a.1", "a.0"]]
+        assert vk.devices_of_groups(instance) == [["a.4", "a.3"], ["a.2", "a.1", "a.0"]]
 
 
 @requirement("VK-OBJ-020")
@@ -160,7 +145,7 @@ def test_user_puts_a_group_first(vulkan_loader: VulkanLoader, sandbox: VulkanSan
     sandbox.env["VK_LOADER_DEVICE_SELECT"] = f"0x{vendors[chosen]:x}:0x1"
 
     with vulkan_loader.start(sandbox) as vk:
-        groups = devices_of_groups(vk, vk.instance("1.1.0"))
+        groups = vk.devices_of_groups(vk.instance("1.1.0"))
     assert sorted(groups) == [["a.0"], ["b.0"], ["c.0"]] and groups[0] == [f"{chosen}.0"]
 
 
@@ -206,11 +191,11 @@ def test_groups_are_filtered_by_the_numbers_of_their_devices(
     assignment, expected = FILTERS[which]
     variable, _, value = assignment.partition("=")
     with vulkan_loader.start(sandbox) as vk:
-        assert len(devices_of_groups(vk, vk.instance("1.2.0"))) == 4
+        assert len(vk.devices_of_groups(vk.instance("1.2.0"))) == 4
 
     sandbox.env[variable] = value
     with vulkan_loader.start(sandbox) as vk:
-        actual = devices_of_groups(vk, vk.instance("1.2.0"))
+        actual = vk.devices_of_groups(vk.instance("1.2.0"))
     assert sorted(sorted(group) for group in actual) == expected
 
 
