@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from harness import build_lock
 from harness.errors import HarnessError, NotBuilt, UsageError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,7 +85,10 @@ def _keep_as_it_is(folder: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         print(f"clharness: waiting for a command that is building in {folder}", file=sys.stderr, flush=True)
-        fcntl.flock(lock, fcntl.LOCK_SH)
+        seconds = build_lock.limit()
+        print(build_lock.said(folder / "setup.lock", seconds), end="", file=sys.stderr, flush=True)
+        if not build_lock.share(lock, seconds):
+            raise HarnessError(build_lock.refusal(folder, seconds)) from None
     os.environ["CLHARNESS_BUILD_IN_USE"] = str(folder)  # else a command that a test starts waits for the test
 
 

@@ -44,6 +44,7 @@ def checkout(tmp_path: Path) -> Iterator[Path]:
     shutil.copytree(ROOT / "harness" / "setup", root / "harness" / "setup")
     shutil.copy(ROOT / "clharness", root)
     shutil.copy(ROOT / "pyproject.toml", root)
+    shutil.copy(ROOT / "harness" / "build_lock.py", root / "harness")
     command_line = root / "harness" / "cli"
     command_line.mkdir()
     for name, text in (dict.fromkeys(COMMANDS, "") | {"__main__": MAIN}).items():
@@ -336,6 +337,88 @@ def test_a_command_waits_for_one_that_builds(checkout: Path, library: str) -> No
         assert output_of(waiting).startswith("ran ")
 
 
+def test_a_build_that_waits_says_for_which_processes_and_how_long(checkout: Path, library: str) -> None:
+    """Not for others that wait, and not for itself."""
+    launch(checkout, "loader", library)
+    with started(checkout, "loader", library, STUB=HOLD) as running:
+        assert line(running.stdout).startswith("ran ")
+        (checkout / "table.toml").write_text("answer = 2\n")
+        with started(checkout, "loader", library) as builder, started(checkout, "loader", library) as other:
+            for waiting in (builder, other):
+                assert line(waiting.stderr).startswith(
+                    f"clharness: waiting until no other command uses {checkout}/build: "
+                )
+                assert line(waiting.stderr).endswith(f"in use by process {running.pid}: {command_line(running)}\n")
+                assert "1800 s" in (limit := line(waiting.stderr)), limit
+                assert "CLHARNESS_BUILD_WAIT" in limit
+            output_of(running)
+            assert output_of(builder).startswith("ran ")
+            assert output_of(other).startswith("ran ")
+
+
+def command_line(process: subprocess.Popen[str]) -> str:
+    words = Path(f"/proc/{process.pid}/cmdline").read_bytes().decode().split("\0")
+    return " ".join(words[:-1])
+
+
+def test_a_child_that_holds_the_build_after_its_command_has_ended_is_named(checkout: Path, library: str) -> None:
+    """As a server that a killed fuzzer left behind."""
+    launch(checkout, "loader", library)
+    leave = "import subprocess; print(subprocess.Popen(['cat'], close_fds=False).pid, flush=True); os._exit(0)"
+    with started(checkout, "loader", library, STUB=leave) as parent:
+        assert line(parent.stdout).startswith("ran ")
+        child = line(parent.stdout).strip()
+        parent.wait(timeout=60)
+        (checkout / "table.toml").write_text("answer = 2\n")
+
+        run = launch(checkout, "loader", library, CLHARNESS_BUILD_WAIT="0")
+
+        assert f"in use by process {child}: cat\n" in run.stderr
+
+
+@pytest.mark.parametrize("seconds", ["0", "1"])
+def test_a_build_does_not_wait_longer_than_its_limit(seconds: str, checkout: Path, library: str) -> None:
+    launch(checkout, "loader", library)
+    with started(checkout, "loader", library, STUB=HOLD) as running:
+        assert line(running.stdout).startswith("ran ")
+        (checkout / "table.toml").write_text("answer = 2\n")
+
+        run = launch(checkout, "loader", library, CLHARNESS_BUILD_WAIT=seconds)
+
+        assert (run.returncode, run.stdout) == (3, "")
+        assert run.stderr.splitlines()[-1] == (
+            f"clharness: {checkout}/build was in use for {seconds} s (CLHARNESS_BUILD_WAIT): "
+            "end the processes above, or name another folder with CLHARNESS_BUILD"
+        )
+        assert str(running.pid) in run.stderr
+        assert running.poll() is None
+    assert (checkout / "build" / "table.c").read_text() == "answer = 1\n"
+
+
+def test_a_command_does_not_wait_longer_than_its_limit_for_one_that_builds(checkout: Path, library: str) -> None:
+    launch(checkout, "loader", library)
+    with locked(checkout / "build"):
+        run = launch(checkout, "loader", library, CLHARNESS_BUILD_WAIT="1")
+
+    assert run.returncode == 3
+    assert f"in use by process {os.getpid()}: " in run.stderr
+    assert "was in use for 1 s" in run.stderr
+
+
+@pytest.mark.parametrize("seconds", ["", "-1", "soon", "1.5", "99999999999999999999"])
+def test_limit_of_waiting_that_is_not_a_number_is_wrong_usage(seconds: str, checkout: Path, library: str) -> None:
+    """But for an empty one, which is none; also where nothing has to wait."""
+    run = launch(checkout, "loader", library, CLHARNESS_BUILD_WAIT=seconds)
+
+    if not seconds:
+        assert run.returncode == 0, run.stderr
+        return
+    assert run.returncode == 2
+    assert (
+        run.stderr == f"clharness: CLHARNESS_BUILD_WAIT is '{seconds}'; it must be a number of seconds, 0 to 1000000\n"
+    )
+
+
 def test_a_command_that_was_started_by_another_finds_its_build_as_it_is(checkout: Path, library: str) -> None:
     """Else it would wait for the command that waits for it."""
     launch(checkout, "loader", library)
@@ -368,6 +451,15 @@ def test_plain_pytest_waits_for_a_command_that_builds(tmp_path: Path) -> None:
         assert line(run.stderr) == f"clharness: waiting for a command that is building in {tmp_path}\n"
         fcntl.flock(lock, fcntl.LOCK_UN)
         assert "nothing is built in" in run.communicate(timeout=60)[1]
+
+
+def test_plain_pytest_does_not_wait_longer_than_its_limit(tmp_path: Path) -> None:
+    code = "from harness.build import build; build()"
+    variables = {"CLHARNESS_BUILD": str(tmp_path), "CLHARNESS_BUILD_WAIT": "1"}
+    with locked(tmp_path), python(code, variables) as run:
+        errors = run.communicate(timeout=60)[1]
+    assert f"clharness: in use by process {os.getpid()}: " in errors
+    assert f"HarnessError: {tmp_path} was in use for 1 s (CLHARNESS_BUILD_WAIT): " in errors
 
 
 def test_a_command_that_plain_pytest_started_finds_the_build_as_it_is(checkout: Path, library: str) -> None:

@@ -85,16 +85,33 @@ build_all() {
     mv "$now" "$build/setup.built"
 }
 
-# wait_for OPTION REASON: takes the lock, and says why where that does not succeed at once.
+# wait_for OPTION REASON: takes the lock. Where that does not succeed at once, says why, who has it, and for how long it
+# waits, and ends the run after that.
 wait_for() {
     command -v flock >/dev/null || return 0
-    flock "$1" --nonblock "$lock" || { say "$2" && flock "$1" "$lock"; }
+    flock "$1" --nonblock "$lock" && return
+    say "$2"
+    "$python" "$root/harness/build_lock.py" "$build/setup.lock" "$wait_limit" || true
+    flock "$1" --timeout "$wait_limit" "$lock" ||
+        stop "$build was in use for $wait_limit s (CLHARNESS_BUILD_WAIT):" \
+            "end the processes above, or name another folder with CLHARNESS_BUILD"
+}
+
+# Sets `wait_limit`: seconds that other commands are waited for.
+read_wait_limit() {
+    wait_limit=${CLHARNESS_BUILD_WAIT:-1800}
+    if [[ ! $wait_limit =~ ^[0-9]{1,7}$ ]] || ((10#$wait_limit > 1000000)); then
+        say "CLHARNESS_BUILD_WAIT is '$wait_limit'; it must be a number of seconds, 0 to 1000000"
+        exit 2
+    fi
+    wait_limit=$((10#$wait_limit))
 }
 
 # Brings the build up to date, and holds a shared lock on its folder from then on: this process keeps the open file, and
 # so does the command line that takes its place. A build has the folder for itself. A command that was started by one
 # that holds it finds the build as that one left it.
 use_build() {
+    read_wait_limit
     [[ ${CLHARNESS_BUILD_IN_USE-} != "$build" ]] || return 0
     if [[ -e $build/clharness.json && ! -e $build/CMakeCache.txt ]]; then
         return # part of another project, which builds it: to configure here would destroy that
