@@ -14,6 +14,7 @@
 #include "distinct.h"
 #include "external/devices.h"
 #include "external/external.h"
+#include "external/termination.h"
 #include "gl/gl.h"
 
 /* Answers a call; false where it is not a matter of this part. */
@@ -22,7 +23,7 @@ typedef bool handler(enum function function, const uint64_t *arguments, uint64_t
 typedef void follower(enum function function, const uint64_t *arguments, uint64_t *result);
 
 /* The first part that answers a call is the only one; the last answers them all. */
-static handler *const handlers[] = {gl_handle, external_handle, core_handle};
+static handler *const handlers[] = {termination_handle, gl_handle, external_handle, core_handle};
 static follower *const followers[] = {devices_follow, compute_follow, events_follow, references_follow,
                                       load_faults_follow};
 

@@ -61,3 +61,7 @@ FAULT(constants_of_any_size)
 FAULT(suggestions_need_an_offset)
 /* Says that shared virtual memory is shared by grains of any size, and not by buffers. */
 FAULT(shared_memory_is_fine_only)
+/* Answers 1 to each query about sub-groups by the function of cl_khr_subgroups. */
+FAULT(suffixed_sub_groups_are_one)
+/* Has cl_khr_subgroups, and sub-groups that make no progress of their own. */
+FAULT(sub_groups_make_no_progress)

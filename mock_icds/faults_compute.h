@@ -53,6 +53,8 @@ FAULT(programs_of_source_have_il)
 FAULT(programs_are_built_for_all)
 /* Runs kernels on devices that their program is not built for. */
 FAULT(kernels_run_on_every_device)
+/* Answers CL_SUCCESS to CL_PROGRAM_BINARIES with memory for fewer addresses than the program has devices. */
+FAULT(binaries_need_no_room)
 /* Answers the size of one binary for a program of several devices. */
 FAULT(programs_have_one_binary)
 /* Lists a built-in kernel with its version, which the list without versions lacks. */

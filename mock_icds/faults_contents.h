@@ -100,6 +100,14 @@ FAULT(long_copies_are_cut)
 FAULT(odd_shared_copies_are_cut)
 /* Fills images of CL_BGRA as those of CL_RGBA. */
 FAULT(fills_have_one_order)
+/* Reports the sizes and numbers of images that a device without images would have. */
+FAULT(images_have_limits_where_there_are_none)
+/* Rounds the colours of fills toward zero. */
+FAULT(fills_are_rounded_down)
+/* Fills images with the low bits of numbers that their channels cannot hold. */
+FAULT(fills_wrap)
+/* Fills images whose channels are not bytes with the colour's bits, whatever they stand for. */
+FAULT(only_bytes_are_normalized)
 /* Reports no CL_QUEUE_PROFILING_ENABLE of devices. */
 FAULT(devices_lack_profiling)
 /* Reports CL_EXEC_NATIVE_KERNEL only of devices. */
@@ -190,6 +198,8 @@ FAULT(events_of_second_queue_name_another)
 FAULT(clones_name_no_program)
 /* Reports the device that a sub-device is a part of as the device of its queues. */
 FAULT(queues_name_the_root_device)
+/* Reports the first device of the context as the device of every queue. */
+FAULT(queues_name_the_first_device)
 /* Reads no more than a page of a buffer at once. */
 FAULT(long_reads_are_cut)
 /* Fills no more than a page of a buffer at once. */

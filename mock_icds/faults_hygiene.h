@@ -47,6 +47,8 @@ FAULT(event_type_unknown)
 FAULT(profiling_of_any_event)
 /* Counts no retains. */
 FAULT(retains_not_counted)
+/* Counts no retains of images. */
+FAULT(retains_of_images_are_not_counted)
 /* Destroys the objects that were made of one together with it. */
 FAULT(children_die_with_parents)
 /* Takes a status for the event of a command. */

@@ -56,6 +56,8 @@ FAULT(parameters_have_types_for_names)
 FAULT(groups_are_larger_than_devices)
 /* Clones kernels without the values of their arguments. */
 FAULT(clone_has_no_arguments)
+/* Sets the arguments of a cloned kernel in the kernel that it was made of, too. */
+FAULT(clones_set_their_kernel)
 /* Gives kernels the first half of arguments with more than 16 bytes. */
 FAULT(kernels_get_half_of_long_arguments)
 /* Gives kernels the arguments that are set when they run. */
@@ -188,3 +190,19 @@ FAULT(linked_programs_are_counted_twice)
 FAULT(parts_forget_released_buffers)
 /* Does not delete a buffer with the last of its parts. */
 FAULT(parts_keep_their_buffers_for_ever)
+/* Terminates contexts that were not made to be terminated. */
+FAULT(any_context_is_terminated)
+/* Terminates a context as often as it is told to. */
+FAULT(contexts_are_terminated_twice)
+/* Lets the commands of a context that is terminated count as complete. */
+FAULT(terminated_commands_complete)
+/* Does not call the function that a context was made with when the context is terminated. */
+FAULT(terminations_are_not_told)
+/* Makes objects in a context that was terminated. */
+FAULT(terminated_contexts_make_objects)
+/* Enqueues commands in queues of a context that was terminated. */
+FAULT(terminated_queues_take_commands)
+/* Lists the image formats of a context that was terminated, and takes its destructor callbacks. */
+FAULT(terminated_contexts_are_used)
+/* Answers no query of a context that was terminated. */
+FAULT(terminated_contexts_answer_nothing)

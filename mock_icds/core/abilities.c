@@ -89,10 +89,15 @@ bool abilities_info(const struct object *device, cl_uint query, const uint64_t *
 {
     const cl_device_pci_bus_info_khr place = {0, 1, 2, 0};
     const cl_uint sub_groups = has_sub_groups(device->platform) ? MOST_SUB_GROUPS : 0;
+    const cl_bool progress = platform_has_extension(device->platform, "cl_khr_subgroups") && sub_groups &&
+                             !fault(FAULT_sub_groups_make_no_progress, ANY_PLATFORM);
     size_t cut = fault(FAULT_places_are_short, ANY_PLATFORM) ? sizeof(cl_uint) : 0;
     switch (query) {
     case CL_DEVICE_MAX_NUM_SUB_GROUPS:
         *result = answer_info(rest, &sub_groups, sizeof sub_groups);
+        return true;
+    case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
+        *result = answer_info(rest, &progress, sizeof progress);
         return true;
     case CL_DEVICE_PCI_BUS_INFO_KHR:
         *result = answer_info(rest, &place, sizeof place - cut);
@@ -236,8 +241,14 @@ static cl_int suggest(const uint64_t *a)
 
 bool abilities_handle(enum function function, const uint64_t *arguments, uint64_t *result)
 {
-    if (function == FUNCTION_clGetKernelSubGroupInfo) {
+    const struct object *kernel = object_of_kind(arguments[0], HANDLE_cl_kernel);
+    bool suffixed = function == FUNCTION_clGetKernelSubGroupInfoKHR && kernel &&
+                    platform_has_extension(kernel->platform, "cl_khr_subgroups");
+    if (function == FUNCTION_clGetKernelSubGroupInfo || suffixed) {
         *result = error_result(sub_group_info(arguments));
+        if (suffixed && !*result && arguments[6] && fault(FAULT_suffixed_sub_groups_are_one, ANY_PLATFORM)) {
+            *(size_t *)(uintptr_t)arguments[6] = 1;
+        }
     } else if (function == FUNCTION_clGetKernelSuggestedLocalWorkSizeKHR) {
         *result = error_result(suggest(arguments));
     } else {

@@ -397,6 +397,9 @@ static void follow_kernel(enum function function, const uint64_t *a, uint64_t re
         programs_keep_clone(result, a[0]);
     } else if (kernel && (cl_uint)a[1] < MOST_PARAMETERS) {
         keep_argument(kernel, a, function == FUNCTION_clSetKernelArgSVMPointer);
+        if (kernel->original && fault(FAULT_clones_set_their_kernel, ANY_PLATFORM)) {
+            keep_argument(kernel->original, a, function == FUNCTION_clSetKernelArgSVMPointer);
+        }
     }
 }
 

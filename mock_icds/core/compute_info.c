@@ -105,7 +105,8 @@ static cl_int answer_binaries(const struct program *program, size_t count, const
     if (size_ret) {
         *size_ret = count * sizeof *targets;
     }
-    return targets && rest[0] < count * sizeof *targets ? CL_INVALID_VALUE : CL_SUCCESS;
+    bool enough = !targets || rest[0] >= count * sizeof *targets || fault(FAULT_binaries_need_no_room, ANY_PLATFORM);
+    return enough ? CL_SUCCESS : CL_INVALID_VALUE;
 }
 
 static bool devices_info(const struct object *context, cl_uint query, const uint64_t *rest, cl_int *result)

@@ -118,6 +118,11 @@ static bool context_info(const struct object *context, cl_uint query, const uint
 static uint64_t device_of_queue(const struct creation *creation)
 {
     const struct object *device = object_find(creation->arguments[1]);
+    const struct object *context = object_find(creation->arguments[0]);
+    if (context && context->creation && context->creation->device_count &&
+        fault(FAULT_queues_name_the_first_device, ANY_PLATFORM)) {
+        return context->creation->devices[0];
+    }
     bool part = device && device->parent->kind == HANDLE_cl_device_id;
     return part && fault(FAULT_queues_name_the_root_device, ANY_PLATFORM)
                ? (uint64_t)(uintptr_t)object_handle(device->parent)

@@ -24,11 +24,15 @@ static const struct {
     {CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, 4, 1},
     {CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, 4, 1},
     {CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, 4, 1},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, 4, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, 4, 0},
     {CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, 4, 1},
     {CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, 4, 1},
     {CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, 4, 1},
     {CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, 4, 1},
     {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4, 1},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, 4, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, 4, 0},
     {CL_DEVICE_MAX_CLOCK_FREQUENCY, 4, 1000},
     {CL_DEVICE_ADDRESS_BITS, 4, 64},
     {CL_DEVICE_MAX_MEM_ALLOC_SIZE, 8, 1 << 28},
@@ -67,6 +71,27 @@ static const struct {
      CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP},
 };
 
+/* Whether a number is one of images, which is 0 on a device that has none. */
+static bool is_of_images(cl_uint query)
+{
+    switch (query) {
+    case CL_DEVICE_MAX_READ_IMAGE_ARGS:
+    case CL_DEVICE_MAX_WRITE_IMAGE_ARGS:
+    case CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS:
+    case CL_DEVICE_IMAGE2D_MAX_WIDTH:
+    case CL_DEVICE_IMAGE2D_MAX_HEIGHT:
+    case CL_DEVICE_IMAGE3D_MAX_WIDTH:
+    case CL_DEVICE_IMAGE3D_MAX_HEIGHT:
+    case CL_DEVICE_IMAGE3D_MAX_DEPTH:
+    case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
+    case CL_DEVICE_IMAGE_MAX_ARRAY_SIZE:
+    case CL_DEVICE_MAX_SAMPLERS:
+        return !fault(FAULT_images_have_limits_where_there_are_none, ANY_PLATFORM);
+    default:
+        return false;
+    }
+}
+
 /* The number, or a wrong one where a fault says so. */
 static cl_ulong reported(cl_uint query, cl_ulong value)
 {
@@ -88,7 +113,7 @@ static cl_ulong reported(cl_uint query, cl_ulong value)
     return query == CL_DEVICE_AVAILABLE && fault(FAULT_truth_is_seven, ANY_PLATFORM) ? 7 : value;
 }
 
-bool device_info_number(cl_uint query, const uint64_t *rest, cl_int *result)
+bool device_info_number(const struct object *device, cl_uint query, const uint64_t *rest, cl_int *result)
 {
     if (query == CL_DEVICE_MAX_WORK_ITEM_SIZES) {
         const size_t sizes[] = {64, 64, 64};
@@ -97,7 +122,8 @@ bool device_info_number(cl_uint query, const uint64_t *rest, cl_int *result)
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (numbers[i].query == query) {
-            cl_ulong value = reported(query, numbers[i].value);
+            bool absent = is_of_images(query) && !platform_has_feature(device->platform, "images");
+            cl_ulong value = absent ? 0 : reported(query, numbers[i].value);
             *result = answer_info(rest, &value, numbers[i].size);
             return true;
         }

@@ -7,7 +7,7 @@
 #include "clharness_cl.h"
 
 /* Answers a query of a number of a device; false where it is for another part. */
-bool device_info_number(cl_uint query, const uint64_t *rest, cl_int *result);
+bool device_info_number(const struct object *device, cl_uint query, const uint64_t *rest, cl_int *result);
 /* Answers a version, or extensions with versions, of a platform or of its devices; false where it is for another part.
  */
 bool device_info_version(const struct object *object, cl_uint query, const uint64_t *rest, cl_int *result);

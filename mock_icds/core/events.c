@@ -312,7 +312,8 @@ bool events_have_profiling(const struct object *event)
     uint64_t bits = old ? queue->creation->arguments[2]
                         : properties_value(queue->creation->properties_seen, rules, CL_QUEUE_PROPERTIES, 0);
     bits = bits != CL_QUEUE_PROFILING_ENABLE && fault(FAULT_profiling_wants_no_other_property, ANY_PLATFORM) ? 0 : bits;
-    return ended && (bits & CL_QUEUE_PROFILING_ENABLE);
+    bool terminated = event->life && event->life->status == CL_CONTEXT_TERMINATED_KHR;
+    return ended && !terminated && (bits & CL_QUEUE_PROFILING_ENABLE);
 }
 
 bool events_time(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result)

@@ -190,7 +190,7 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
     if (config.validates && creation_info_device(device, query, arguments, &result)) {
         return result;
     }
-    if (config.refuses && device_info_number(query, arguments, &result)) {
+    if (config.refuses && device_info_number(device, query, arguments, &result)) {
         return result;
     }
     switch (query) {

@@ -155,10 +155,11 @@ void programs_keep_kernel(uint64_t handle, const struct kernel_declaration *decl
 
 void programs_keep_clone(uint64_t handle, uint64_t from)
 {
-    const struct kernel *original = programs_kernel(from);
+    struct kernel *original = programs_kernel(from);
     struct kernel *kernel = programs_kernel(handle);
     if (kernel && original) {
         *kernel = *original;
+        kernel->original = original;
         object_find(handle)->parent = object_find(from)->parent;
         if (fault(FAULT_clone_has_no_arguments, ANY_PLATFORM)) {
             memset(kernel->arguments, 0, sizeof kernel->arguments);

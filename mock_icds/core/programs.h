@@ -34,6 +34,7 @@ struct program {
 struct kernel {
     const struct kernel_declaration *declaration; /* NULL: not known */
     struct argument arguments[MOST_PARAMETERS];
+    struct kernel *original; /* what it is a clone of, or NULL */
 };
 
 /* What is kept of the object of a handle; NULL where it is none, or of a platform without a compiler. */

@@ -33,7 +33,8 @@ struct object *usual_parent(enum function function, const uint64_t *arguments)
 static uint64_t change_references(uint64_t handle, int by)
 {
     struct object *object = object_find(handle);
-    if (by > 0 && fault(FAULT_retains_not_counted, ANY_PLATFORM)) {
+    bool image = object && object->is_image && fault(FAULT_retains_of_images_are_not_counted, ANY_PLATFORM);
+    if (by > 0 && (image || fault(FAULT_retains_not_counted, ANY_PLATFORM))) {
         return CL_SUCCESS;
     }
     if (by < 0 && fault(FAULT_children_die_with_parents, ANY_PLATFORM)) {

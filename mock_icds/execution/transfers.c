@@ -211,17 +211,60 @@ static size_t component(const struct contents *image, size_t channel)
     return turned && channel < 3 ? 2 - channel : channel;
 }
 
+/* A number rounded to the nearest whole one, within the limits of a type. */
+static cl_uint rounded(double value, double least, double most)
+{
+    if (!fault(FAULT_fills_wrap, ANY_PLATFORM)) {
+        value = value < least ? least : value > most ? most : value;
+    }
+    double half = fault(FAULT_fills_are_rounded_down, ANY_PLATFORM) ? 0 : value < 0 ? -0.5 : 0.5;
+    return (cl_uint)(cl_long)(value + half);
+}
+
+/* The bits of a number that 16 bits can hold. */
+static cl_uint half_of(cl_uint bits)
+{
+    cl_uint rest = bits & 0x7FFFFFFF;
+    return bits >> 16 & 0x8000 | (rest ? (rest >> 13) - ((127 - 15) << 10) : 0);
+}
+
+/* A component of a colour as a channel of a type has it ("Image addressing and filtering", conversion rules). */
+static cl_uint converted(cl_channel_type type, cl_uint bits)
+{
+    float real;
+    memcpy(&real, &bits, sizeof real);
+    bool plain = type != CL_UNORM_INT8 && fault(FAULT_only_bytes_are_normalized, ANY_PLATFORM);
+    switch (plain ? CL_FLOAT : type) {
+    case CL_UNORM_INT8:
+        return rounded(real * 255.0, 0, 255);
+    case CL_UNORM_INT16:
+        return rounded(real * 65535.0, 0, 65535);
+    case CL_SNORM_INT8:
+        return rounded(real * 127.0, -128, 127);
+    case CL_SNORM_INT16:
+        return rounded(real * 32767.0, -32768, 32767);
+    case CL_SIGNED_INT8:
+        return rounded((cl_int)bits, -128, 127);
+    case CL_SIGNED_INT16:
+        return rounded((cl_int)bits, -32768, 32767);
+    case CL_UNSIGNED_INT8:
+        return rounded(bits, 0, 255);
+    case CL_UNSIGNED_INT16:
+        return rounded(bits, 0, 65535);
+    case CL_HALF_FLOAT:
+        return half_of(bits);
+    default:
+        return bits;
+    }
+}
+
 /* One pixel of a colour: four numbers of 32 bits, in the image's format. */
 static void make_pixel(const struct contents *image, const cl_uint *colour, unsigned char *pixel)
 {
     size_t count = contents_channels(image);
     size_t size = image->pixel / count;
     for (size_t i = 0; i < count; i++) {
-        size_t from = component(image, i);
-        float real;
-        memcpy(&real, &colour[from], sizeof real);
-        bool normal = image->format.image_channel_data_type == CL_UNORM_INT8;
-        cl_uint value = normal ? (cl_uint)(real * 255 + 0.5f) : colour[from];
+        cl_uint value = converted(image->format.image_channel_data_type, colour[component(image, i)]);
         memcpy(pixel + i * size, &value, size);
     }
 }

@@ -132,6 +132,15 @@ static void finish(struct command *command, cl_int status)
     events_progress(command->event, status);
 }
 
+void commands_end(const struct object *context, cl_int status)
+{
+    for (size_t i = 0; i < command_count; i++) {
+        if (!commands[i].done && object_context(commands[i].event) == context) {
+            finish(&commands[i], status);
+        }
+    }
+}
+
 static bool try(size_t index)
 {
     struct command *command = &commands[index];

@@ -35,6 +35,8 @@ struct command {
 
 /* Checks the wait list of a function that enqueues. */
 cl_int commands_check_wait_list(enum function function, const uint64_t *arguments, struct object *queue);
+/* Ends the commands of a context that have not run, with a status. */
+void commands_end(const struct object *context, cl_int status);
 /* Takes the wait list and the event from the arguments; gives the status that the command has then. */
 cl_int commands_enqueue(enum function function, const uint64_t *arguments, struct command command);
 /* Answers a call that is a matter of commands and events; false where it is not. */

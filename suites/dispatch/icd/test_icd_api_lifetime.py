@@ -99,6 +99,22 @@ def test_reference_count_of_a_sub_device_follows_retain_and_release(icd: Icd, sa
             assert answer.u32() == expected
 
 
+@requirement("API-REF-001")
+@pytest.mark.parametrize("function", [f for f in KEEPING if FURTHER_OBJECTS[f][0] != "cl_event"])
+def test_reference_count_follows_whichever_function_made_it(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """So it is of an object of each function that makes one."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function(function, objects.version())
+        kind, make = FURTHER_OBJECTS[function]
+        handle = make(objects)
+        before = count_of(session, kind, handle)
+        for how, more in (("Retain", 1), ("Retain", 2), ("Release", 1), ("Release", 0)):
+            assert change(session, how, kind, handle) == CL.SUCCESS
+            count = count_of(session, kind, handle)
+            assert count == before + more, f"{count} references after cl{how}, expected {before + more}"
+
+
 @requirement("API-REF-007")
 @pytest.mark.parametrize("function", [f for f, (kind, _) in FURTHER_OBJECTS.items() if kind != "cl_event"])
 def test_new_object_has_one_reference(icd: Icd, sandbox: Sandbox, function: str) -> None:

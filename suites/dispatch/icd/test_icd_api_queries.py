@@ -7,7 +7,7 @@ import pytest
 
 from harness.check import CANARY, CL, Buffer, Icd, IcdObjects, Query, Sandbox, Unsupported, calls, queries, requirement
 
-ELSEWHERE = "CL_PROGRAM_BINARIES"  # its answer goes where the memory points to, and no text has NULL there: API-CON-018
+ELSEWHERE = "CL_PROGRAM_BINARIES"  # its answer goes where the memory points to, and no text has NULL there
 FUNCTIONS = sorted({query.function for query in queries()} & calls.recipes().keys())
 
 
@@ -59,6 +59,26 @@ def check_memory(objects: IcdObjects, query: Query) -> None:
         )
 
 
+def check_places(objects: IcdObjects, query: Query) -> None:
+    """CL_PROGRAM_BINARIES: the memory holds an address for each device, and too little of it is room for fewer."""
+    size, cl = size_of(objects, query), objects.session
+    sizes = cl.buffer(size)
+    error = ask(objects, query.function, CL.PROGRAM_BINARY_SIZES, size, sizes, None)
+    assert error == CL.SUCCESS, f"its sizes have as many bytes; with {size} they answered {error}"
+    binaries: list[object] = [cl.buffer(max(sizes.word(i), 1)) for i in range(size // 8)]
+    size_output = cl.buffer(8)
+    error = ask(objects, query.function, query.number, size, cl.words(binaries), size_output)
+    assert error == CL.SUCCESS, f"needs {size} bytes; with these it answered {error}"
+    assert size_output.u64() == size, f"its size is {size} bytes, and {size_output.u64()} when memory is given"
+    error = ask(objects, query.function, query.number, size + 8, cl.words([*binaries, 0]), None)
+    assert error == CL.SUCCESS, f"needs {size} bytes; with {size + 8} it answered {error}"
+    for room in (0, 1, size - 1):
+        error = ask(objects, query.function, query.number, room, cl.words(binaries), None)
+        assert error == CL.INVALID_VALUE, (
+            f"needs {size} bytes; with {room} it answered {error}, expected CL_INVALID_VALUE"
+        )
+
+
 def check_string(objects: IcdObjects, query: Query) -> None:
     size = size_of(objects, query)
     assert size > 0, "has 0 bytes; an empty string has one"
@@ -82,8 +102,8 @@ def test_answer_fits_memory_of_its_size_and_is_refused_less(icd: Icd, sandbox: S
     """Memory of the reported size is enough, nothing past it is written, and too little of it is CL_INVALID_VALUE."""
     with icd.attempts(sandbox) as attempts:
         for query in asked_of(function):
-            if query.name != ELSEWHERE:
-                attempts.check(query.name, lambda objects, query=query: check_memory(objects, query))  # type: ignore[misc]
+            check = check_places if query.name == ELSEWHERE else check_memory
+            attempts.check(query.name, lambda objects, check=check, query=query: check(objects, query))  # type: ignore[misc]
 
 
 @requirement("API-QRY-003")

@@ -59,6 +59,10 @@ MANDATED = {
     "ATOMIC_MEMORY_CAPABILITIES": RELAXED | GROUP,
     "ATOMIC_FENCE_CAPABILITIES": RELAXED | ACQUIRE | GROUP,
 }
+# What is 0 on a device without images, from OpenCL 3.0 on.
+OF_IMAGES = [limit.query for limit in LIMITS if limit.needs == "images"]
+OF_IMAGES += [f"IMAGE3D_MAX_{side}" for side in ("WIDTH", "HEIGHT", "DEPTH")]
+OF_IMAGES += ["MAX_READ_WRITE_IMAGE_ARGS", "MAX_SAMPLERS"]
 OF_DOUBLES = CL.FP_FMA | CL.FP_ROUND_TO_NEAREST | CL.FP_INF_NAN | CL.FP_DENORM
 CACHES = (CL.NONE, CL.READ_ONLY_CACHE, CL.READ_WRITE_CACHE)
 PARTITIONS = (
@@ -105,7 +109,7 @@ def test_limits_of_what_a_device_can_do_are_those_demanded(icd: Icd, sandbox: Sa
         value = number(info, limit.query)
         if is_able(info, limit.needs):
             assert value >= limit.least, f"{limit} is {value}, expected at least {limit.least}"
-        elif limit.needs != "images":  # of images nothing is said where there are none
+        elif limit.needs != "images":  # API-CON-047
             assert value == 0, f"{limit} is {value}, expected 0 for a device without {limit.needs}"
 
     def check_if_any(objects: IcdObjects, limit: Limit) -> None:
@@ -174,7 +178,7 @@ def test_capabilities_of_a_device_are_those_mandated(icd: Icd, sandbox: Sandbox)
 
 @requirement("API-CON-047")
 def test_capabilities_of_a_device_imply_one_another(icd: Icd, sandbox: Sandbox) -> None:
-    """Shared memory, pipes and images of buffers: what a device says that it can do goes together."""
+    """Shared memory, pipes, images, vectors, sub-groups, parts: what a device says that it can do goes together."""
 
     def check_shared_memory(objects: IcdObjects) -> None:
         info = Info(objects)
@@ -205,7 +209,48 @@ def test_capabilities_of_a_device_imply_one_another(icd: Icd, sandbox: Sandbox) 
         if objects.device_version() < (3, 0) and number(info, "IMAGE_SUPPORT"):
             assert values[0] > 0, "CL_DEVICE_IMAGE_PITCH_ALIGNMENT is 0 on a device that must have images of buffers"
 
+    def check_without_images(objects: IcdObjects) -> None:
+        info = Info(objects)
+        require_version(info, (3, 0))
+        if number(info, "IMAGE_SUPPORT"):
+            raise Unsupported("loader", "the device has images", "a device without images")
+        for query in OF_IMAGES:
+            value = number(info, query)
+            assert value == 0, f"CL_DEVICE_{query} is {value}, expected 0 for a device without images"
+
+    def check_vectors(objects: IcdObjects, of: str, extension: str, config: str) -> None:
+        info = Info(objects)
+        require_version(info, (1, 1) if of == "HALF" else (1, 2))
+        extensions = info.text("clGetDeviceInfo", objects.device, "CL_DEVICE_EXTENSIONS").split()
+        if extension in extensions or (config and number(info, config)):
+            raise Unsupported("loader", f"the device has {of.lower()} precision", f"a device without {extension}")
+        for kind in ("PREFERRED", "NATIVE"):
+            value = number(info, f"{kind}_VECTOR_WIDTH_{of}")
+            assert value == 0, f"CL_DEVICE_{kind}_VECTOR_WIDTH_{of} is {value}, expected 0 without {extension}"
+
+    def check_sub_groups(objects: IcdObjects) -> None:
+        info = Info(objects)
+        require_version(info, (3, 0))
+        progress, most = number(info, "SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS"), number(info, "MAX_NUM_SUB_GROUPS")
+        assert most or not progress, "sub-groups make progress on a device without sub-groups"
+        extensions = info.text("clGetDeviceInfo", objects.device, "CL_DEVICE_EXTENSIONS").split()
+        assert progress or "cl_khr_subgroups" not in extensions, "sub-groups of cl_khr_subgroups make no progress"
+
+    def check_domains(objects: IcdObjects) -> None:
+        info = Info(objects)
+        require_version(info, (1, 2))
+        domains = number(info, "PARTITION_AFFINITY_DOMAIN")
+        listed = info.words("clGetDeviceInfo", objects.device, "CL_DEVICE_PARTITION_PROPERTIES")
+        assert domains == 0 or CL.DEVICE_PARTITION_BY_AFFINITY_DOMAIN in listed, (
+            f"CL_DEVICE_PARTITION_AFFINITY_DOMAIN is {domains:#x}, and the device cannot be partitioned by any"
+        )
+
     with icd.attempts(sandbox) as attempts:
+        attempts.check("numbers of images", check_without_images)
+        attempts.check("vectors of doubles", lambda o: check_vectors(o, "DOUBLE", "cl_khr_fp64", "DOUBLE_FP_CONFIG"))
+        attempts.check("vectors of halves", lambda o: check_vectors(o, "HALF", "cl_khr_fp16", ""))
+        attempts.check("CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS", check_sub_groups)
+        attempts.check("CL_DEVICE_PARTITION_AFFINITY_DOMAIN", check_domains)
         attempts.check("CL_DEVICE_SVM_CAPABILITIES", check_shared_memory)
         attempts.check("CL_DEVICE_PIPE_SUPPORT", check_pipes)
         attempts.check("CL_DEVICE_IMAGE_PITCH_ALIGNMENT", check_alignments)

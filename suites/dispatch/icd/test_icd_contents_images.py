@@ -326,6 +326,16 @@ FILLS = {
     "CL_UNSIGNED_INT8 CL_RG": (struct.pack("<4I", 1, 2, 254, 255), bytes([1, 2])),
     "CL_SIGNED_INT32 CL_RG": (struct.pack("<4i", -1, 2, -3, 4), struct.pack("<2i", -1, 2)),
     "CL_UNORM_INT8 CL_A": (struct.pack("<4f", 0, 0, 0, 1), bytes([255])),
+    # Neither between two numbers nor near the middle of them: the error of a rounding is 0.6 at most.
+    "CL_UNORM_INT8 CL_RGBA": (struct.pack("<4f", 100.2 / 255, 100.8 / 255, 2, -1), bytes([100, 101, 255, 0])),
+    "CL_UNORM_INT16": (struct.pack("<4f", 0.2 / 65535, 9.8 / 65535, 2, -1), struct.pack("<4H", 0, 10, 65535, 0)),
+    "CL_SNORM_INT8": (struct.pack("<4f", 100.2 / 127, -100.8 / 127, 1, 2), struct.pack("<4b", 100, -101, 127, 127)),
+    "CL_SNORM_INT16": (struct.pack("<4f", 9.2 / 32767, -9.8 / 32767, 1, 2), struct.pack("<4h", 9, -10, 32767, 32767)),
+    "CL_HALF_FLOAT": (struct.pack("<4f", 0.5, -2, 3, 0), struct.pack("<4e", 0.5, -2, 3, 0)),
+    "CL_UNSIGNED_INT8 CL_RGBA": (struct.pack("<4I", 300, 256, 255, 0), bytes([255, 255, 255, 0])),
+    "CL_UNSIGNED_INT16 CL_RGBA": (struct.pack("<4I", 70000, 65536, 9, 0), struct.pack("<4H", 65535, 65535, 9, 0)),
+    "CL_SIGNED_INT8 CL_RGBA": (struct.pack("<4i", -300, 300, 127, -1), struct.pack("<4b", -128, 127, 127, -1)),
+    "CL_SIGNED_INT16 CL_RGBA": (struct.pack("<4i", -70000, 70000, 9, -1), struct.pack("<4h", -32768, 32767, 9, -1)),
 }
 FILLED = [kind for kind in PARTS if not kind.endswith("BUFFER")]
 

@@ -237,7 +237,7 @@ def test_clone_has_the_arguments_of_its_kernel(icd: Icd, sandbox: Sandbox) -> No
         objects.require_function("clCloneKernel", objects.version())
         kernels = kernels_of(objects)
         kernel, to, before = taking(kernels)
-        values, others = kernels.values(5), kernels.values(60)
+        values, others, latest = kernels.values(5), kernels.values(60), kernels.values(115)
         for index, value in enumerate(values):
             kernels.set(kernel, index, value)
         clone = objects.made_by("clCloneKernel", kernel)
@@ -252,6 +252,13 @@ def test_clone_has_the_arguments_of_its_kernel(icd: Icd, sandbox: Sandbox) -> No
         expect_same(kernels.content(to, SLOTS), kernels.stored(values, before), "what the clone got")
         kernels.run(kernel, Range((1,)))
         expect_same(kernels.content(to, SLOTS), kernels.stored(others, before), "what the kernel got")
+        for index, value in enumerate(latest):
+            kernels.set(clone, index, value)
+        kernels.run(kernel, Range((1,)))
+        actual = kernels.content(to, SLOTS)
+        expect_same(actual, kernels.stored(others, before), "what the kernel got once the clone had other arguments")
+        kernels.run(clone, Range((1,)))
+        expect_same(kernels.content(to, SLOTS), kernels.stored(latest, before), "what the clone got of its own")
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("clone", check)

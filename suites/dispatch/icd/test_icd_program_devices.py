@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program of several devices says of each of them, and where its kernels run (API-CON)."""
+"""What programs and queues say in a context of several devices, and where kernels run (API-CON)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
 
 from harness.check import (
     CL,
@@ -17,7 +21,7 @@ from harness.check import (
     requirement,
 )
 
-PROGRAM, BUILD = "clGetProgramInfo", "clGetProgramBuildInfo"
+PROGRAM, BUILD, PARTS = "clGetProgramInfo", "clGetProgramBuildInfo", "clCreateSubDevices"
 NAME = "clharness_fixed"  # a kernel with one argument
 
 
@@ -29,10 +33,25 @@ def two_devices(objects: IcdObjects) -> list[Value]:
     return devices[:2]
 
 
+def two_parts(objects: IcdObjects) -> list[Value]:
+    """The first two of the sub-devices of one compute unit each."""
+    cl, properties = objects.session, [api().constant("CL_DEVICE_PARTITION_EQUALLY"), 1, 0]
+    objects.require_function(PARTS, objects.version())
+    count = cl.buffer(4, 0)
+    objects.require(PARTS, cl.call(PARTS, objects.device, properties, 0, None, count))
+    parts = cl.buffer(8 * count.u32(), 0)
+    objects.require(PARTS, cl.call(PARTS, objects.device, properties, count.u32(), parts, None))
+    return parts.handles()[:2]
+
+
+def context_of(objects: IcdObjects, devices: list[Value]) -> Value:
+    properties = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
+    return objects.made_by("clCreateContext", properties, len(devices), devices, None, None)
+
+
 def create(objects: IcdObjects, devices: list[Value], built_for: list[Value]) -> tuple[Value, Value]:
     """A context of the devices, and a program of it that is built for some."""
-    properties = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
-    context = objects.made_by("clCreateContext", properties, len(devices), devices, None, None)
+    context = context_of(objects, devices)
     source = [objects.session.data(KERNEL_SOURCES[NAME].encode() + b"\0")]
     program = objects.made_by("clCreateProgramWithSource", context, 1, source, None)
     error = objects.session.call("clBuildProgram", program, len(built_for), built_for, None, None, None)
@@ -92,3 +111,28 @@ def test_program_is_built_for_those_devices_that_are_named(icd: Icd, sandbox: Sa
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("built for the second", check)
+
+
+@requirement("API-CON-008")
+@pytest.mark.parametrize("function", ["clCreateCommandQueue", "clCreateCommandQueueWithProperties"])
+def test_queue_is_of_the_device_that_it_was_made_for(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """In a context of two devices, or of two parts of one, each queue names its own, and each event its queue."""
+
+    def check(objects: IcdObjects, chosen: Callable[[IcdObjects], list[Value]]) -> None:
+        objects.require_function(function, objects.version())
+        devices, info, cl = chosen(objects), Info(objects), objects.session
+        context = context_of(objects, devices)
+        properties = 0 if function == "clCreateCommandQueue" else None
+        queues = [objects.made_by(function, context, device, properties) for device in devices]
+        for number, (queue, device) in enumerate(zip(queues, devices, strict=True)):
+            named = info.number("clGetCommandQueueInfo", queue, "CL_QUEUE_DEVICE")
+            assert named == device, f"the queue for device {number} names another one"
+            event = cl.buffer(8, 0)
+            objects.require("clEnqueueMarker", cl.call("clEnqueueMarker", queue, event))
+            of = info.number("clGetEventInfo", event.handle(), "CL_EVENT_COMMAND_QUEUE")
+            assert of == queue, f"the event of a command in the queue for device {number} names another queue"
+            objects.require("clFinish", cl.call("clFinish", queue))
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("two devices", lambda objects: check(objects, two_devices))
+        attempts.check("two parts of a device", lambda objects: check(objects, two_parts))

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from harness.check import CL, Icd, IcdObjects, Info, Sandbox, Unsupported, Value, api, requirement
 
-SUB = "clGetKernelSubGroupInfo"
+SUB, SUFFIXED = "clGetKernelSubGroupInfo", "clGetKernelSubGroupInfoKHR"
+EXTENSION = "cl_khr_subgroups"
 SIZE, COUNT = "CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE", "CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE"
 GROUP = "CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT"
 MOST, REQUIRED = "CL_KERNEL_MAX_NUM_SUB_GROUPS", "CL_KERNEL_COMPILE_NUM_SUB_GROUPS"
@@ -18,10 +19,17 @@ MANY = 1 << 30  # more sub-groups than any group has
 class SubGroups:
     """A kernel of a device that has sub-groups; the attempt is `unsupported` where there are none."""
 
-    def __init__(self, objects: IcdObjects) -> None:
+    def __init__(self, objects: IcdObjects, function: str = SUB) -> None:
         self.objects, self.session, self.info = objects, objects.session, Info(objects)
-        objects.require_function(SUB, objects.device_version())
-        self.most = self.info.number("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_NUM_SUB_GROUPS")
+        self.function = function
+        if function == SUFFIXED:
+            listed = self.info.text("clGetDeviceInfo", objects.device, "CL_DEVICE_EXTENSIONS").split()
+            if EXTENSION not in listed:
+                raise Unsupported("loader", f"the device does not advertise {EXTENSION}", EXTENSION)
+            self.most = 1
+        else:
+            objects.require_function(SUB, objects.device_version())
+            self.most = self.info.number("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_NUM_SUB_GROUPS")
         self.kernel = objects.kernel
 
     def require(self) -> None:
@@ -32,7 +40,7 @@ class SubGroups:
         """The error and the words of the answer to a query, whose input are words."""
         words, to = self.session.words(list(given)) if given else None, self.session.buffer(8 * elements, 0)
         about = (self.kernel, self.objects.device, api().constant(query), 8 * len(given), words)
-        error = self.session.call(SUB, *about, 8 * elements, to, None)
+        error = self.session.call(self.function, *about, 8 * elements, to, None)
         return error, [int.from_bytes(to[8 * i : 8 * i + 8], "little") for i in range(elements)]
 
     def number(self, query: str, *given: int) -> int:
@@ -151,3 +159,32 @@ def test_query_about_sub_groups_refuses_what_it_cannot_answer(icd: Icd, sandbox:
                 label = f"{query}, {'NULL' if null else f'{size} bytes'}"
                 row = (query, size, null)
                 attempts.check(label, lambda objects, row=row: check(objects, *row))  # type: ignore[misc]
+
+
+@requirement("API-KER-020")
+def test_sub_groups_by_the_extension_are_those_of_the_core(icd: Icd, sandbox: Sandbox) -> None:
+    """The function of cl_khr_subgroups divides groups into equal sub-groups but the last, as that of the core does."""
+
+    def check(objects: IcdObjects, sizes: tuple[int, ...]) -> None:
+        groups = SubGroups(objects, SUFFIXED)
+        if product(sizes) > groups.group_size():
+            raise Unsupported("loader", f"the kernel has no group of {product(sizes)} work-items", "group size")
+        size, count = groups.number(SIZE, *sizes), groups.number(COUNT, *sizes)
+        assert size > 0, f"{SIZE} is 0"
+        assert count == -(-product(sizes) // size), f"{COUNT} is {count}, and sub-groups have {size} work-items"
+        if objects.device_version() >= (2, 1):
+            core = SubGroups(objects)
+            numbers = (core.number(SIZE, *sizes), core.number(COUNT, *sizes))
+            assert (size, count) == numbers, f"{SUFFIXED} answers {(size, count)}, and {SUB} {numbers}"
+
+    def check_input(objects: IcdObjects, query: str) -> None:
+        groups = SubGroups(objects, SUFFIXED)
+        error, _ = groups.ask(query)
+        assert error == CL.INVALID_VALUE, f"{query} without an input answered {error}, expected CL_INVALID_VALUE"
+
+    with icd.attempts(sandbox) as attempts:
+        for sizes in GROUPS:
+            label = " by ".join(map(str, sizes))
+            attempts.check(label, lambda objects, sizes=sizes: check(objects, sizes))  # type: ignore[misc]
+        for query in (SIZE, COUNT):
+            attempts.check(f"{query}, NULL", lambda objects, query=query: check_input(objects, query))  # type: ignore[misc]
