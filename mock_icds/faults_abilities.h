@@ -65,3 +65,5 @@ FAULT(shared_memory_is_fine_only)
 FAULT(suffixed_sub_groups_are_one)
 /* Has cl_khr_subgroups, and sub-groups that make no progress of their own. */
 FAULT(sub_groups_make_no_progress)
+/* Answers the name of SPIR to the query of its versions. */
+FAULT(versions_of_spir_are_names)

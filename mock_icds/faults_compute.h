@@ -101,3 +101,7 @@ FAULT(programs_are_for_any_device)
 FAULT(compilers_stay_unloaded)
 /* Rounds pointers to shared memory down that are arguments. */
 FAULT(shared_pointers_are_rounded)
+/* Does not initialise local memory in contexts that were made for it. */
+FAULT(local_memory_is_left_as_it_is)
+/* Does not initialise private memory in contexts that were made for it. */
+FAULT(private_memory_is_left_as_it_is)

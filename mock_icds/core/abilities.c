@@ -99,6 +99,10 @@ bool abilities_info(const struct object *device, cl_uint query, const uint64_t *
     case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
         *result = answer_info(rest, &progress, sizeof progress);
         return true;
+    case CL_DEVICE_SPIR_VERSIONS:
+        *result = fault(FAULT_versions_of_spir_are_names, ANY_PLATFORM) ? answer_info(rest, "SPIR", sizeof "SPIR")
+                                                                        : answer_info(rest, "1.2", sizeof "1.2");
+        return platform_has_extension(device->platform, "cl_khr_spir");
     case CL_DEVICE_PCI_BUS_INFO_KHR:
         *result = answer_info(rest, &place, sizeof place - cut);
         return platform_has_extension(device->platform, "cl_khr_pci_bus_info");

@@ -5,7 +5,9 @@
 #include "base/arena.h"
 #include "base/config.h"
 #include "core/contents.h"
+#include "core/creation.h"
 #include "core/programs.h"
+#include "core/property_rules.h"
 
 #include <string.h>
 
@@ -190,6 +192,26 @@ static void exchange(const struct launch *launch)
     }
 }
 
+/* What a work-item finds in memory that nobody has written; other numbers than 0, unless its context initialises it. */
+static cl_uint find(const struct launch *launch, cl_ulong kind, bool faulty)
+{
+    const struct object *context = launch->queue ? object_context(launch->queue->parent) : NULL;
+    const struct property_rules *rules = property_rules_of(FUNCTION_clCreateContext);
+    const uint64_t *listed = context && context->creation ? context->creation->properties_seen : NULL;
+    bool zero = listed && (properties_value(listed, rules, CL_CONTEXT_MEMORY_INITIALIZE_KHR, 0) & kind);
+    return zero && !faulty ? 0 : 0xA5A5A5A5;
+}
+
+static void look_around(const struct launch *launch)
+{
+    enum { LOCAL = 1, PRIVATE = 2 };
+    cl_uint *to = (cl_uint *)(void *)bytes(launch, 0);
+    for (size_t i = 0; i < launch->global[0]; i++) {
+        to[2 * i] = find(launch, LOCAL, fault(FAULT_local_memory_is_left_as_it_is, ANY_PLATFORM));
+        to[2 * i + 1] = find(launch, PRIVATE, fault(FAULT_private_memory_is_left_as_it_is, ANY_PLATFORM));
+    }
+}
+
 static void fix(const struct launch *launch)
 {
     bytes(launch, 0)[0] = 1;
@@ -202,7 +224,7 @@ static const struct {
 } kernels[] = {
     {"clharness_add", 3, add},           {"clharness_turn", 2, turn},        {"clharness_look", 2, look},
     {"clharness_take", 0, take},         {"clharness_ids", 1, identify_all}, {"clharness_sift", 3, sift},
-    {"clharness_exchange", 1, exchange}, {"clharness_fixed", 1, fix},
+    {"clharness_exchange", 1, exchange}, {"clharness_fixed", 1, fix},        {"clharness_left", 1, look_around},
 };
 
 /* Whether a kernel finds what it needs. */

@@ -53,7 +53,7 @@ _PLAIN: dict[str, Any] = {
             "extensions": "cl_khr_icd cl_khr_icd_unloadable cl_khr_create_command_queue cl_khr_initialize_memory "
             "cl_khr_mipmap_image cl_khr_priority_hints cl_khr_terminate_context cl_khr_throttle_hints "
             "cl_khr_device_uuid cl_khr_integer_dot_product cl_khr_pci_bus_info cl_khr_suggested_local_work_size "
-            "cl_khr_subgroups "
+            "cl_khr_subgroups cl_khr_spir "
             "cl_ext_buffer_device_address cl_khr_gl_sharing cl_khr_gl_event cl_khr_gl_depth_images "
             "cl_khr_gl_msaa_sharing cl_khr_egl_image cl_khr_egl_event cl_APPLE_gl_sharing" + _EXTERNAL,
             "unloadable": True,

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from harness.check import CL, Icd, IcdSession, Platform, Sandbox, Value, api, extension, platforms_with, requirement
@@ -111,3 +113,18 @@ def test_dot_products_of_packed_integers_are_there(icd: Icd, sandbox: Sandbox) -
                     content = answer(platform, device, f"{DOT}_ACCELERATION_PROPERTIES_{kind}_KHR")
                     words = [int.from_bytes(content[at : at + 4], "little") for at in range(0, len(content), 4)]
                     assert set(words) <= {CL.TRUE, CL.FALSE}, f"{kind}: the members are {words}"
+
+
+@requirement("API-CON-048")
+@extension("cl_khr_spir")
+def test_versions_of_spir_are_a_list_of_numbers(icd: Icd, sandbox: Sandbox) -> None:
+    """A device with cl_khr_spir lists the versions that it supports, separated by blanks; the text ends with zero."""
+    with icd.open(sandbox) as session:
+        for platform in platforms_with(session, "cl_khr_spir"):
+            for device in platform.able:
+                text = answer(platform, device, "CL_DEVICE_SPIR_VERSIONS")
+                assert text.endswith(b"\0"), f"CL_DEVICE_SPIR_VERSIONS is {text!r}, without a zero byte at its end"
+                listed = text.rstrip(b"\0").decode(errors="replace")
+                assert re.fullmatch(r"(\d+\.\d+( \d+\.\d+)* ?)?", listed), (  # no text says that there is one
+                    f"CL_DEVICE_SPIR_VERSIONS is {listed!r}, expected versions separated by blanks"
+                )
