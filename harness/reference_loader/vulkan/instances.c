@@ -301,6 +301,7 @@ VkResult loader_vkCreateInstance(const VkInstanceCreateInfo *info, const VkAlloc
         instance->choices = settings->choices;
         free(settings);
     }
+    instance->api_version = info->pApplicationInfo ? info->pApplicationInfo->apiVersion : 0;
     gather_drivers(instance, info);
     VkResult result = make_instances(instance, info, allocator);
     if (result == VK_SUCCESS &&

@@ -146,8 +146,11 @@ function lookup_instance(struct instance *instance, const char *name)
     if (!instance) {
         return known >= 0 && vulkan_function_info[known].level == VULKAN_global ? trampolines[known] : NULL;
     }
+    if (known >= 0 && vulkan_function_info[known].level == VULKAN_global) {
+        return instance->api_version < VK_API_VERSION_1_3 ? trampolines[known] : NULL; /* as it was before 1.3 */
+    }
     if (known >= 0) {
-        return vulkan_function_info[known].level == VULKAN_global ? NULL : find_known(instance, known);
+        return find_known(instance, known);
     }
     function physical = find_for_physical_devices(instance, name);
     return physical ? physical : find_for_devices(instance, name);

@@ -168,12 +168,28 @@ static bool read_in(const char *folder, const char *below, struct settings *sett
     return is_there;
 }
 
+/* Reads the first file in the folders of a list; false where there is none. */
+static bool read_in_each(const char *folders, struct settings *settings)
+{
+    while (folders && *folders) {
+        size_t length = strcspn(folders, ":");
+        char folder[PATH_MAX];
+        snprintf(folder, sizeof folder, "%.*s", (int)length, folders);
+        if (read_in(folder, "", settings)) {
+            return true;
+        }
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
 void settings_read(struct settings *settings)
 {
     const char *data = secure_getenv("XDG_DATA_HOME");
     const char *home = data && *data ? NULL : secure_getenv("HOME");
     bool is_there = read_in(data, "", settings) || read_in(home, "/.local/share", settings);
-    if (!is_there) {
-        read_in("/etc", "", settings);
+    is_there = is_there || read_in_each(secure_getenv("XDG_CONFIG_DIRS"), settings);
+    if (!is_there && !read_in("/etc", "", settings)) {
+        read_in_each(secure_getenv("XDG_DATA_DIRS"), settings);
     }
 }

@@ -132,6 +132,7 @@ struct instance {
     struct surface *surfaces;
     struct extension_names extensions;
     struct device_choices choices;
+    uint32_t api_version; /* that the application asks for; 0 for none */
 };
 
 /* What the first word of a device, a queue and a command buffer points to. */

@@ -217,6 +217,28 @@ def test_devices_are_filtered_by_their_driver(
 
 
 @requirement("VK-DSC-032")
+@pytest.mark.parametrize("what", ["devices", "groups"])
+@pytest.mark.parametrize("value", ["13", "0-5"])
+def test_application_of_1_0_filters_devices_by_their_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, value: str, what: str
+) -> None:
+    """By VK_KHR_get_physical_device_properties2, where it is enabled; without it, no driver is known to fit."""
+    vulkan_loader.require("device filters")
+    query, creation = "VK_KHR_get_physical_device_properties2", "VK_KHR_device_group_creation"
+    for name, driver in (("a", 3), ("b", 13)):
+        sandbox.driver(name, api_version="1.0.0", driver_id=driver, extensions=f"{query} {creation}")
+    sandbox.env["VK_LOADER_DRIVER_ID_FILTER"] = value
+
+    with vulkan_loader.start(sandbox) as vk:
+        instances = [vk.instance("1.0.0", extensions=[*more, creation]) for more in ([query], [])]
+        if what == "groups":
+            lists = [[name for group in vk.devices_of_groups(one) for name in group] for one in instances]
+        else:
+            lists = [list(vk.device_names(one)) for one in instances]
+    assert lists == [["b.0" if value == "13" else "a.0"], []]
+
+
+@requirement("VK-DSC-032")
 @pytest.mark.parametrize("room", range(5))
 @pytest.mark.parametrize("what", ["devices", "groups"])
 def test_filtered_list_takes_memory_of_any_size(

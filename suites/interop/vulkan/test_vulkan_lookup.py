@@ -47,6 +47,20 @@ def test_functions_without_an_instance_are_found_with_none(vulkan_loader: Vulkan
     assert others_at_hand == []
 
 
+@requirement("VK-EP-017")
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0", "1.2.0", "1.2.300", None])
+def test_older_application_finds_functions_without_an_instance_by_one(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: str | None
+) -> None:
+    """What needs no instance is found by one, where the application asks for no Vulkan of 1.3 or newer, or for none."""
+    sandbox.driver("a", api_version="1.3.0")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(version)
+        assert [name for name in GLOBAL if not vk.proc(instance, name)] == []
+        assert [name for name in GLOBAL if vk.proc(vk.instance("1.3.0"), name)] == []
+
+
 @requirement("VK-EP-012")
 def test_unknown_name_is_not_found(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """A name that neither loader nor driver know is NULL in every way, beside one that is known."""
@@ -107,6 +121,25 @@ def test_function_of_a_newer_version_is_not_found_where_that_is_wanted(
         device = vk.device(physical_device, extensions=[extension], chain=vk.words([feature, 0, 1]))
         wrong = [name for name in core if bool(vk.device_proc(device, name)) == (name in newer)]
     assert wrong == []
+
+
+@requirement("VK-EP-018")
+@pytest.mark.parametrize("lacks", ["extension and feature", "extension", "feature", "feature that is off"])
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
+def test_function_of_a_newer_version_is_the_drivers_where_nothing_else_is_wanted(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: str, lacks: str
+) -> None:
+    """Without all of maintenance5, functions of devices are found whose version the driver has, asked for or not."""
+    extension, feature = "VK_KHR_maintenance5", 1000470000  # VkPhysicalDeviceMaintenance5FeaturesKHR
+    core = [f.name for f in vulkan().functions.values() if f.version in ("1.0", "1.1", "1.2") and f.level == "device"]
+    sandbox.driver("a", api_version="1.2.0", device_extensions=extension)
+
+    with vulkan_loader.start(sandbox) as vk:
+        (physical_device,) = vk.physical_devices(vk.instance(version))
+        chain = None if "feature" in lacks.split() else vk.words([feature, 0, 1])
+        chain = vk.words([feature, 0, 0]) if "off" in lacks else chain
+        device = vk.device(physical_device, extensions=[] if "extension" in lacks else [extension], chain=chain)
+        assert [name for name in core if not vk.device_proc(device, name)] == []
 
 
 @requirement("VK-EP-013")

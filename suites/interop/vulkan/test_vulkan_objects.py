@@ -329,26 +329,23 @@ def test_extensions_of_devices_are_listed_as_the_driver_has_them(
     assert listed == own
 
 
-@requirement("VK-OBJ-023")
-@pytest.mark.parametrize("what", ["instance", "device", "device of a group"])
-def test_structures_of_the_application_stay_as_they_are(
-    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+def make_twice_with_the_same_structures(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str, faults: list[str]
 ) -> None:
-    """Made twice with the same structures, whose chain the loader may have to change for a driver."""
-    sandbox.driver("a", devices=2, groups="2", device_extensions="VK_CLH_own")
+    sandbox.driver("a", devices=2, groups="2", device_extensions="VK_CLH_own", faults=faults)
     sandbox.driver("old", api_version="1.0.0")
 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance("1.1.0")
         names = {vk.device_name(device): device for device in vk.physical_devices(instance)}
         parts = [vk.words([UNKNOWN_STRUCTURE, 0])]
-        if what == "device of a group":
+        if "group" in what:
             group = vk.words([names["a.0"], names["a.1"]])
             last, name = parts[0], "VkDeviceGroupDeviceCreateInfo"
             parts.append(vk.structure(name, pNext=last, physicalDeviceCount=2, pPhysicalDevices=group))
             parts.append(vk.words([UNKNOWN_STRUCTURE + 1, parts[1]]))
             parts.append(group)
-        chain = parts[2] if what == "device of a group" else parts[0]
+        chain = parts[2] if "group" in what else parts[0]
         if what == "instance":
             info = vk.instance_info("1.3.0", chain=chain)
         else:
@@ -360,9 +357,28 @@ def test_structures_of_the_application_stay_as_they_are(
             if what == "instance":
                 assert vk.vkCreateInstance(info, None, vk.buffer(8)) == 0
             else:
-                assert vk.vkCreateDevice(names["a.0"], info, None, vk.buffer(8)) == 0
+                rc = vk.vkCreateDevice(names["a.0"], info, None, vk.buffer(8))
+                assert int(rc) == (-3 if faults else 0)
             changed = [i for i, part in enumerate((info, *parts)) if bytes(part[:]) != before[i]]
             assert changed == []
+
+
+@requirement("VK-OBJ-023")
+@pytest.mark.parametrize("what", ["instance", "device", "device of a group"])
+def test_structures_of_the_application_stay_as_they_are(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """Made twice with the same structures, whose chain the loader may have to change for a driver."""
+    make_twice_with_the_same_structures(vulkan_loader, sandbox, what, [])
+
+
+@requirement("VK-OBJ-036")
+@pytest.mark.parametrize("what", ["device", "device of a group"])
+def test_structures_of_the_application_stay_as_they_are_where_a_driver_fails(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """An application that tries again with the same structures finds them as it left them."""
+    make_twice_with_the_same_structures(vulkan_loader, sandbox, what, ["create_device_fails=-3"])
 
 
 @requirement("VK-OBJ-021")

@@ -61,6 +61,18 @@ def test_folder_of_a_variable_needs_no_home(vulkan_loader: VulkanLoader, sandbox
         assert vk.drivers() == {"named"}
 
 
+@requirement("VK-DSC-004")
+@pytest.mark.parametrize("variable", LISTS)
+def test_list_of_a_variable_needs_no_home(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str) -> None:
+    """Without HOME, what a list names is used as it is with it."""
+    vulkan_loader.require(variable)
+    sandbox.env[variable] = str(sandbox.manifest("named.json", sandbox.library("named")))
+
+    for unset in ((), ("HOME",)):
+        with vulkan_loader.start(sandbox, search=True, unset=unset) as vk:
+            assert vk.drivers() == {"named"}
+
+
 @requirement("VK-DSC-029")
 def test_compiled_in_folder_of_the_configuration_is_searched_in_order(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox

@@ -2,6 +2,7 @@
 """The settings file of the loader: drivers that it adds, and processes that do not read it (VK-DSC)."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,45 @@ def test_settings_file_adds_drivers(vulkan_loader: VulkanLoader, sandbox: Vulkan
         assert vk.drivers() == {"one", "two", "found"}
     with vulkan_loader.start(sandbox, unset=unset) as vk:
         assert vk.drivers() == {"one", "two", "shown"}
+
+
+@requirement("VK-DSC-046")
+@pytest.mark.parametrize("value", ["empty", "of nothing"])
+def test_settings_of_the_home_are_read_where_no_others_are(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, value: str, record: Callable[[str], None]
+) -> None:
+    """An empty XDG_DATA_HOME is as none; with one that names a folder without the file, the home may be read, too."""
+    vulkan_loader.require(CAPABILITY)
+    sandbox.driver("shown")
+    write_settings(sandbox.root / "place/.local/share", sandbox.manifest("added.json", sandbox.library("added")))
+    other = "" if value == "empty" else str(sandbox.root / "nothing")
+    sandbox.env |= {"HOME": str(sandbox.root / "place"), "XDG_DATA_HOME": other}
+
+    with vulkan_loader.start(sandbox) as vk:
+        names = set(vk.drivers())
+    assert names == {"shown", "added"} or (value != "empty" and names == {"shown"})
+    record("read" if "added" in names else "not read")
+
+
+@requirement("VK-DSC-046")
+@pytest.mark.parametrize("order", ["place", "place:nothing", "nothing:place", "nothing::none:place:nothing"])
+@pytest.mark.parametrize("variable", ["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"])
+def test_settings_file_may_be_in_each_folder_of_a_list(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, order: str
+) -> None:
+    """A loader that looks for it in the folders of such a variable looks in all of them."""
+    vulkan_loader.require(CAPABILITY)
+    sandbox.driver("shown")
+    write_settings(sandbox.root / "place", sandbox.manifest("added.json", sandbox.library("added")))
+    sandbox.folder("none")
+    sandbox.env[variable] = str(sandbox.root / "place")
+    with vulkan_loader.start(sandbox) as vk:
+        if vk.drivers() != {"shown", "added"}:
+            vulkan_loader.require(f"settings file in {variable}")
+
+    sandbox.env[variable] = ":".join(name and str(sandbox.root / name) for name in order.split(":"))
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"shown", "added"}
 
 
 @requirement("VK-DSC-046")
