@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -19,8 +18,10 @@ def test_median_counts_what_was_not_found() -> None:
 
 
 def test_row_says_how_many_searches_found_it() -> None:
-    times = {"suffix_cut_at_64": {"records": [1.5, 2.5, None], "plain": [None, None, 4.0]}}
-    assert proof.lines(times, 60)[-1] == "| suffix_cut_at_64 | limits | 2.5 s (2 of 3) | > 60 s (1 of 3) |"
+    times = {"suffix_cut_at_64": {"libFuzzer": [1.5, 2.5, None], "AFL++": [None, None, 4.0]}}
+    title, _, row = proof.lines(times, 60)
+    assert title == "| fault | target | libFuzzer | AFL++ |"
+    assert row == "| suffix_cut_at_64 | limits | 2.5 s (2 of 3) | > 60 s (1 of 3) |"
 
 
 def test_unknown_fault_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,9 +29,18 @@ def test_unknown_fault_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> Non
     assert "there is no such planted fault" in capsys.readouterr().err
 
 
+def test_unknown_way_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        proof.main(["--way", "honggfuzz"])
+    assert "invalid choice: 'honggfuzz'" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(os.uname().machine not in ("x86_64", "aarch64"), reason="there are no fuzz targets")
-@pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed")
-def test_search_ends_with_the_fault(tmp_path: Path) -> None:
-    build = builds.make(builds.LIBFUZZER, ["limits"], planted=True)
-    seconds = proof.search(build, "suffix_cut_at_64", True, 30, True, tmp_path)
+@pytest.mark.parametrize("way", ["libFuzzer", "AFL++"])
+def test_search_ends_with_the_fault(way: str) -> None:
+    kind = proof.WAYS[way].kind
+    if shutil.which(kind.compiler) is None:
+        pytest.skip(f"{kind.compiler} is not installed")
+    build = builds.make(kind, ["limits"], planted=True)
+    seconds = proof.search(build, proof.Search("suffix_cut_at_64", way, 30, swept=True))
     assert seconds is not None and 0 < seconds < 60

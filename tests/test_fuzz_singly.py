@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.fuzz import campaign as campaigns
 from harness.fuzz.campaign import Campaign, Target
+from harness.fuzz.job import JobResult, ProcessEnd
 from harness.fuzz.subject import FuzzSubject
-from harness.fuzz.target_process import Setting
+from harness.fuzz.target_process import Defect, Setting
 
 # Behaves as libFuzzer does: inputs that begin with "bad" end it, but for those whose key is known; each input counts.
 TARGET = """#!{python}
@@ -82,3 +85,57 @@ def test_a_corpus_that_is_in_order_is_run_once(tmp_path: Path) -> None:
     campaign._fuzz(campaign.targets[0], 1.0, 0)
     assert sorted((tmp_path / "counts").read_text().split()) == ["better", "good"]
     assert campaign.findings == [] and not campaign.states["stub"].run_singly
+
+
+def test_an_input_that_another_job_takes_out_does_not_end_the_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Jobs of one target share its corpus, and each sets aside what ended it."""
+    campaign = started(tmp_path, ["good", "bad1", "bad2"], [])
+    target, corpus = campaign.targets[0], campaign.corpus(campaign.targets[0])
+    inputs = sorted(corpus.iterdir())
+
+    def list_what_is_gone(folder: Path) -> Iterator[Path]:
+        yield corpus / "taken-out-by-another"
+        yield from inputs
+
+    monkeypatch.setattr(Path, "iterdir", list_what_is_gone)
+    campaign._run_singly(target, 0)
+    assert {finding.key for finding in campaign.findings} == {"wrong@bad1", "wrong@bad2"}
+
+
+def test_a_finding_is_passed_over_while_it_is_still_made_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else all other jobs end with it, again and again, until their target is given up."""
+    campaign = started(tmp_path, ["good"], [])
+    target = campaign.targets[0]
+    end = ProcessEnd(Defect("wrong", "wrong@bad", "it is bad"), b"bad")
+    known: list[list[str]] = []
+
+    def keep(*_: object) -> None:
+        known.append((tmp_path / "out" / "known.txt").read_text().split())
+
+    monkeypatch.setattr(campaign._keeper, "keep", keep)
+    campaign._take(target, end)
+    assert known == [["wrong@bad"]]
+
+
+def test_ends_that_were_on_their_way_do_not_give_a_target_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many jobs can begin before the first of them finds something that all of them will find."""
+    campaign = started(tmp_path, ["good"], [])
+    target, state = campaign.targets[0], campaign.states["stub"]
+    numbers = itertools.count()
+
+    def all_at_once(*_: object) -> JobResult:
+        end = ProcessEnd(Defect("wrong", f"wrong@{next(numbers)}", "it is bad"), b"bad")
+        campaign._take(target, end)  # by another job, while this one ran
+        return JobResult(1.0, 1, ends=[end])
+
+    def one_after_the_other(*_: object) -> JobResult:
+        return JobResult(1.0, 1, ends=[ProcessEnd(Defect("wrong", "wrong@0", "it is bad"), b"bad")])
+
+    monkeypatch.setattr(campaign._keeper, "keep", lambda *_: None)
+    for engine, rests in ((all_at_once, False), (one_after_the_other, True)):
+        monkeypatch.setattr(campaigns, "_ENGINES", {"libfuzzer": engine})
+        for _ in range(campaigns._REPEATS):
+            campaign._fuzz(target, 1.0, 0)
+        assert bool(state.resting) == rests

@@ -28,8 +28,11 @@ _MOST_CRASHES = 50  # of a job, to look at
 _PASSED_OVER = re.compile(r"Test case '[^']*\borig:([^']+)' results in a (?:crash|timeout|hang)")
 
 
-def run(job: Job, processes: Processes) -> JobResult:
-    """A job by AFL++: what it counted and found. The job's folders are its own; ends when its time is over."""
+def run(job: Job, processes: Processes, until_crash: bool = False) -> JobResult:
+    """A job by AFL++: what it counted and found. The job's folders are its own; ends when its time is over.
+
+    With `until_crash` it ends with the first input that ends the process, as libFuzzer does.
+    """
     job.work.mkdir(parents=True, exist_ok=True)
     session, log = job.work / "session", job.work / "log.txt"
     if not any(job.corpus.iterdir()):
@@ -41,6 +44,7 @@ def run(job: Job, processes: Processes) -> JobResult:
     before = _statistics(session)
     started = time.monotonic()
     variables = job.setting.variables(job.known) | _VARIABLES | _own_mutations(job)
+    variables |= {"AFL_BENCH_UNTIL_CRASH": "1"} if until_crash else {}
     status = processes.run(command, variables, log, job.seconds, job.work)
     result = JobResult(time.monotonic() - started)
     after = _statistics(session)

@@ -26,7 +26,7 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.fuzz import afl, libfuzzer
 from harness.fuzz.findings import Finding, Keeper, load
-from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes, add_inputs, set_aside
+from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes, add_inputs, inputs_of, set_aside
 from harness.fuzz.target_process import Setting
 
 _STRETCH = 600.0  # seconds of a job, at most: then another target has its turn
@@ -199,6 +199,8 @@ class Campaign:
 
     def _fuzz(self, target: Target, seconds: float, number: int) -> None:
         job, state = self._job(target, seconds, number), self.states[target.name]
+        with self._lock:
+            passed_over = self._known()
         result = _ENGINES[target.setting.engine](job, self.processes)
         with self._lock:
             state.add(result)
@@ -210,7 +212,10 @@ class Campaign:
         if news and not result.begun and not state.run_singly:
             self._run_singly(target, number)
         with self._lock:
-            state.in_a_row = state.in_a_row + 1 if news and not any(news) else 0
+            if any(news) or not news:
+                state.in_a_row = 0
+            else:  # what another job found meanwhile does not count
+                state.in_a_row += all(end.defect.key in passed_over for end in result.ends)
             if state.in_a_row >= _REPEATS:
                 key = result.ends[-1].defect.key
                 state.resting = f"{key} ended it {_REPEATS} times in a row, and hides what comes after it"
@@ -220,7 +225,7 @@ class Campaign:
         """Learns in one pass what else the inputs of the corpus show, of which one has ended a job at its beginning."""
         state = self.states[target.name]
         state.run_singly = True
-        files = sorted(self._corpus(target).iterdir(), key=lambda file: (file.stat().st_size, file.name))
+        files = inputs_of(self._corpus(target))
         while files and self._wants(state) and not self.processes.stop.is_set():
             job = self._job(target, self.share - state.seconds - state.keeping, number)
             result = libfuzzer.run_singly(job, files[:_TOGETHER], self.processes)
@@ -238,8 +243,10 @@ class Campaign:
             if same:
                 same.times += 1
             new = same is None and key not in self._keeping
-            self._keeping.add(key)
             known = [finding.key for finding in self.findings]
+            if new:  # other jobs pass over it from now on, and not only when it was made small
+                self._keeping.add(key)
+                self._write_known()
         if end.data is not None:
             set_aside(end.data, self._corpus(target), self.out / "set-aside" / target.name)
         if not new:
@@ -284,10 +291,12 @@ class Campaign:
             target.name, target.program, target.setting, seconds, self._corpus(target), work, known, target.dictionary
         )
 
+    def _known(self) -> set[str]:
+        """The keys that targets pass over."""
+        return {finding.key for finding in self.findings} | self._keeping
+
     def _write_known(self) -> None:
-        keys = {finding.key for finding in self.findings}
-        keys.update(*(state.watched_only for state in self.states.values()))
-        text = "".join(f"{key}\n" for key in sorted(keys))
+        text = "".join(f"{key}\n" for key in sorted(self._known()))
         (self.out / "known.txt").write_text(text)
 
     # --- for progress ---

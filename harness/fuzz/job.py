@@ -121,6 +121,15 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+def inputs_of(folder: Path) -> list[Path]:
+    """The inputs in a folder, the smallest first; jobs that run beside may take some of them away."""
+    sizes = []
+    for file in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            sizes.append((file.stat().st_size, file.name, file))
+    return [file for *_, file in sorted(sizes)]
+
+
 def add_inputs(source: Path, corpus: Path) -> int:
     """Copies inputs, named by their content, so that none is listed twice. Gives how many there were."""
     corpus.mkdir(parents=True, exist_ok=True)
@@ -137,8 +146,9 @@ def set_aside(data: bytes, corpus: Path, aside: Path) -> bool:
     """Takes an input out of the corpus: each process begins by running all of them, and would end with it again."""
     moved = False
     for file in corpus.iterdir() if corpus.exists() else ():
-        if file.is_file() and file.stat().st_size == len(data) and file.read_bytes() == data:
-            aside.mkdir(parents=True, exist_ok=True)
-            file.replace(aside / file.name)
-            moved = True
+        with contextlib.suppress(FileNotFoundError):  # another job did it
+            if file.is_file() and file.stat().st_size == len(data) and file.read_bytes() == data:
+                aside.mkdir(parents=True, exist_ok=True)
+                file.replace(aside / file.name)
+                moved = True
     return moved

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import signal
@@ -62,7 +63,7 @@ def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResu
     A job begins anew after each finding, and with its whole corpus: where many of its inputs show something, this is
     how to learn all of it in one pass.
     """
-    job.work.mkdir(parents=True, exist_ok=True)
+    files = _own_copies(files, job.work / "singly")  # other jobs may take some of them out of the corpus
     log = job.work / "singly.txt"
     command = [str(job.program), f"-timeout={TIME_LIMIT}", f"-rss_limit_mb={MEMORY}", "-detect_leaks=0"]
     command += [f"-artifact_prefix={job.work}/singly-", *map(str, files)]
@@ -74,6 +75,17 @@ def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResu
         defect = _defect(job, output.decode(errors="replace"), status)
         result.ends.append(ProcessEnd(defect, files[result.inputs - 1].read_bytes()))
     return result
+
+
+def _own_copies(files: Sequence[Path], folder: Path) -> list[Path]:
+    """The same files by names in a folder that is emptied before; those that are gone are left out."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    copies = [folder / f"{number:06}" for number in range(len(files))]
+    for file, copy in zip(files, copies, strict=True):
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(file, copy)
+    return [copy for copy in copies if copy.exists()]
 
 
 def _defect(job: Job, output: str, status: int | None) -> Defect:
