@@ -61,6 +61,20 @@ def test_an_input_that_shows_something_is_not_kept(
     assert grown.inputs("icd_file") == [b"good"]
 
 
+def test_many_inputs_are_replayed_some_at_a_time(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of one replay is limited."""
+    counts = []
+
+    def replay(target: str, loader: Path, inputs: Path, *options: str) -> Replayed:
+        counts.append(len(list(inputs.iterdir())))
+        return Replayed(0, "", "")
+
+    monkeypatch.setattr(grown, "replay", replay)
+    many = [str(number).encode() for number in range(2 * grown.AT_ONCE + 1)]
+    assert grown.take([campaign(tmp_path / "only", *many)]) == {"icd_file": len(many)}
+    assert counts == [grown.AT_ONCE, grown.AT_ONCE, 1]
+
+
 def test_a_replay_that_did_not_end_makes_no_archive(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

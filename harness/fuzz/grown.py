@@ -24,6 +24,7 @@ from harness.fuzz.replay import ends, replay
 from harness.fuzz.seeds import by_name, keep_folder
 
 LARGEST = 4096  # bytes of an input, as ci/oss-fuzz/target.options has it
+AT_ONCE = 500  # inputs of one replay, whose time is limited
 _AGE = (1980, 1, 1, 0, 0, 0)  # of all files: the same inputs make the same archive
 
 
@@ -78,6 +79,11 @@ def _loader(target: str) -> Path:
 
 def without_findings(target: str, data: Sequence[bytes]) -> list[bytes]:
     """The inputs with which the reference loader is in order."""
+    portions = (data[at : at + AT_ONCE] for at in range(0, len(data), AT_ONCE))
+    return [one for portion in portions for one in _without_findings(target, portion)]
+
+
+def _without_findings(target: str, data: Sequence[bytes]) -> list[bytes]:
     with tempfile.TemporaryDirectory(prefix="clharness-grown-") as place:
         of_all = keep_folder(Path(place), data)
         done = replay(target, _loader(target), of_all, "--each")
