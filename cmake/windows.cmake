@@ -77,7 +77,10 @@ target_sources(clharness_icd_exports_all PRIVATE ${api}/clharness_exports.c)
 # A library that needs one that is nowhere, and one that is not an ICD at all.
 add_library(clharness_absent SHARED ${source}/mock_icds/absent.c)
 target_link_libraries(clharness_absent PRIVATE clharness_flags)
-set_target_properties(clharness_absent PROPERTIES PREFIX "" OUTPUT_NAME clharness_absent)
+# Not beside the probe: an application's own folder is one of those that its libraries are looked for in.
+set_target_properties(
+  clharness_absent
+  PROPERTIES PREFIX "" OUTPUT_NAME clharness_absent RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/absent)
 clharness_windows_mock(icd icd_needs_absent_library ${icd} MOCK_EXPORTS_GET_PLATFORM_IDS MOCK_NEEDS_ABSENT_LIBRARY)
 target_link_libraries(clharness_icd_needs_absent_library PRIVATE clharness_absent)
 add_library(clharness_not_an_icd MODULE ${source}/mock_icds/absent.c)

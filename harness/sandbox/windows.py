@@ -124,6 +124,8 @@ class Machine:
         late: bool = False,
         headless: bool = False,
         translated: Library | str | None = None,
+        bare: bool = False,
+        unreadable: bool = False,
     ) -> int:
         """A display adapter whose driver names a vendor, by all ways that Windows has; gives the number of its device.
 
@@ -133,19 +135,20 @@ class Machine:
         D3DKMT lists it, and the configuration manager. problem: of the device, such as NEED_RESTART; traits: as in
         harness/probe/windows/machine.h. undescribed: DXGI cannot describe it. late: it comes when the kernel was asked
         how many there are. headless: it has no outputs. translated: what the driver names for who has D3DKMT translate
-        the path.
+        the path. bare: its driver has no key; those of others have values of other names, too. unreadable: the kernel
+        tells the size of a value, and then cannot read it.
         """
         place = self._adapters if dxgi is None else dxgi
         self._adapters += 1
         number = 0x1000 + self._adapters if luid is None else luid
         self.lines.append(f"adapter {number & 0xFFFFFFFF:#x} {number >> 32:#x} {int(kernel)} {place}")
-        values = list(_driver_values(vendor, wow, type))
+        values = [*_other_values(bare), *_driver_values(vendor, wow, type)]
         if raw is not None:
             values.append(f"{_hex(DRIVER_NAME)} {TYPES[type]} {_hex(raw)}")
         self.lines += [f"adapter-value {value}" for value in values]
         self.lines += [f"adapter-translated {value}" for value in _driver_values(translated, None, type)]
         self.lines += ["adapter-trait undescribed"] * undescribed + ["adapter-trait late"] * late
-        self.lines += ["adapter-trait headless"] * headless
+        self.lines += ["adapter-trait headless"] * headless + ["adapter-trait unreadable"] * unreadable
         return self._device("display", problem, -1, values, traits) if devices else -1
 
     def component(
@@ -158,11 +161,20 @@ class Machine:
         parent: int = -1,
         kind: str = "component",
         traits: Sequence[str] = (),
+        bare: bool = False,
     ) -> int:
-        """A software component, which belongs to the device `parent`; -1: to a new display adapter of no vendor."""
+        """A software component, which belongs to the device `parent`; -1: to a new display adapter of no vendor.
+
+        bare: it has no key.
+        """
         if parent < 0:
             parent = self.adapter()
-        return self._device(kind, problem, parent, list(_driver_values(vendor, wow, type)), traits)
+        values = [*_other_values(bare), *_driver_values(vendor, wow, type)]
+        return self._device(kind, problem, parent, values, traits)
+
+    def device_of_another_class(self, vendor: Library | str, *, parent: int = -1) -> int:
+        """A device that is neither an adapter nor a component, with a key like theirs, below a device or on its own."""
+        return self._device("other", 0, parent, [*_other_values(False), *_driver_values(vendor, None, "")], ())
 
     def _device(self, kind: str, problem: int, parent: int, values: Sequence[str], traits: Sequence[str]) -> int:
         self.lines.append(f"device {kind} {problem} {parent}")
@@ -197,15 +209,15 @@ class Machine:
         family: str = PACKAGE_FAMILY,
         name: str = "clharness.package",
         *,
-        gone: bool = False,
-        late: bool = False,
+        traits: Sequence[str] = (),
     ) -> None:
         """An installed package; its files are in the folder.
 
-        gone: it is listed, and has no path any more. late: it comes when the system was asked how many there are.
+        traits: "gone": it is listed, and has no path any more; "late": it comes when the system was asked how many
+        there are; "counted": it goes then; "measured": it goes when the system was asked how long its path is.
         """
         self.lines.append(f"package {_hex(family)} {_hex(name)} {_hex(windows_path(folder))}")
-        self.lines += ["package-trait gone"] * gone + ["package-trait late"] * late
+        self.lines += [f"package-trait {trait}" for trait in traits]
 
     def no_packages(self) -> None:
         """A system that lacks the functions that packages are asked for with."""
@@ -231,6 +243,12 @@ def in_place(number: int, path: str) -> str:
     """Another spelling of an absolute path, which has its place among others where they are sorted."""
     drive, _, rest = path.partition("\\")
     return f"{drive}\\{number:03}\\..\\{rest}" if drive.endswith(":") else path
+
+
+def _other_values(bare: bool) -> list[str]:
+    """NAME TYPE DATA of what every driver has in its key, whether it names a vendor or not."""
+    data = registry_data("clharness", "REG_SZ")
+    return [] if bare else [f"{_hex('DriverDesc')} {TYPES['REG_SZ']} {_hex(data)}"]
 
 
 def _driver_values(

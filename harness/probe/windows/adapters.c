@@ -183,8 +183,12 @@ static LONG WINAPI hook_D3DKMTQueryAdapterInfo(const struct query_adapter *about
         query->status = STATUS_FAIL;
         return SUCCESS;
     }
-    read_value(key_of(&machine.adapters[about->adapter - 1], query), query,
-               about->size - (UINT)offsetof(struct query_registry, output));
+    const struct adapter *adapter = &machine.adapters[about->adapter - 1];
+    read_value(key_of(adapter, query), query, about->size - (UINT)offsetof(struct query_registry, output));
+    if (adapter->unreadable && query->status == STATUS_READ) {
+        query->status = STATUS_FAIL; /* the function succeeds: the value has a status of its own */
+        return SUCCESS;
+    }
     return query->status == STATUS_FAIL ? NOT_FOUND : SUCCESS;
 }
 

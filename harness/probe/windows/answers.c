@@ -183,13 +183,14 @@ static LSTATUS WINAPI hook_RegOpenKeyA(HKEY parent, LPCSTR path, PHKEY key)
 
 static bool is_of_family(const struct package *package, const WCHAR *family)
 {
-    return !package->late && _wcsicmp(package->family, family) == 0;
+    return !package->late && !package->removed && _wcsicmp(package->family, family) == 0;
 }
 
-static void packages_come(void)
+static void packages_come_and_go(void)
 {
     for (unsigned i = 0; i < machine.package_count; i++) {
         machine.packages[i].late = false;
+        machine.packages[i].removed = machine.packages[i].counted;
     }
 }
 
@@ -212,7 +213,7 @@ static LONG WINAPI hook_GetPackagesByPackageFamily(PCWSTR family, UINT32 *count,
     *count = package_count;
     *length = needed;
     if (!fits) {
-        packages_come();
+        packages_come_and_go();
         return ERROR_INSUFFICIENT_BUFFER;
     }
     for (unsigned i = 0, at = 0; i < machine.package_count; i++) {
@@ -227,14 +228,15 @@ static LONG WINAPI hook_GetPackagesByPackageFamily(PCWSTR family, UINT32 *count,
 static LONG WINAPI hook_GetPackagePathByFullName(PCWSTR name, UINT32 *length, PWSTR path)
 {
     for (unsigned i = 0; name && length && i < machine.package_count; i++) {
-        if (_wcsicmp(machine.packages[i].name, name) == 0 && !machine.packages[i].gone) {
-            UINT32 needed = (UINT32)wcslen(machine.packages[i].path) + 1;
+        const struct package *package = &machine.packages[i];
+        if (_wcsicmp(package->name, name) == 0 && !package->gone && !package->removed) {
+            UINT32 needed = (UINT32)wcslen(package->path) + 1;
             bool fits = path && *length >= needed;
             *length = needed;
             if (fits) {
-                wcscpy(path, machine.packages[i].path);
+                wcscpy(path, package->path);
             }
-            return fits ? ERROR_SUCCESS : ERROR_INSUFFICIENT_BUFFER;
+            return !fits ? ERROR_INSUFFICIENT_BUFFER : package->measured ? ERROR_NOT_FOUND : ERROR_SUCCESS;
         }
     }
     return name && length ? ERROR_NOT_FOUND : ERROR_INVALID_PARAMETER;

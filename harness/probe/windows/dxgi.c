@@ -20,6 +20,11 @@ long dxgi_held(void)
     return held;
 }
 
+void dxgi_count(long more)
+{
+    held += more;
+}
+
 static struct object factory;
 static struct object adapters[MAX_ADAPTERS];
 
@@ -105,16 +110,25 @@ static BOOL STDMETHODCALLTYPE is_current(void *object)
     return TRUE;
 }
 
-/* DXGI_ADAPTER_DESC1 to 3 go on after this one. */
+/* The one that DXGI prefers least. */
+static const struct adapter *last_adapter(void)
+{
+    const struct adapter *last = machine.adapters;
+    for (unsigned i = 1; i < machine.adapter_count; i++) {
+        last = machine.adapters[i].dxgi > last->dxgi ? &machine.adapters[i] : last;
+    }
+    return last;
+}
+
+/* DXGI_ADAPTER_DESC1 to 3 go on after this one. Where it fails, what it leaves may be anything, such as the description
+ * of another adapter. */
 static HRESULT describe(const struct object *object, DXGI_ADAPTER_DESC *to)
 {
-    if (object->adapter->undescribed) {
-        return DXGI_ERROR_DEVICE_REMOVED;
-    }
+    bool fails = object->adapter->undescribed;
     memset(to, 0, sizeof *to);
     wcscpy(to->Description, L"clharness adapter");
-    to->AdapterLuid = object->adapter->luid;
-    return S_OK;
+    to->AdapterLuid = (fails ? last_adapter() : object->adapter)->luid;
+    return fails ? DXGI_ERROR_DEVICE_REMOVED : S_OK;
 }
 
 static HRESULT STDMETHODCALLTYPE get_desc(void *object, DXGI_ADAPTER_DESC *to)

@@ -58,6 +58,22 @@ static HMODULE counted(HMODULE library)
     return library;
 }
 
+/* Stands for DXGI's library, which no process needs to have: who loads it for a while gives it back. */
+static HMODULE dxgi_library(void)
+{
+    return GetModuleHandleW(L"ntdll.dll");
+}
+
+/* The program stands for gdi32, which stays in nearly every process. */
+static HMODULE answered_library(const WCHAR *path)
+{
+    if (!is_named(file_name(path), L"dxgi")) {
+        return GetModuleHandleW(NULL);
+    }
+    dxgi_count(1);
+    return dxgi_library();
+}
+
 static HMODULE WINAPI hook_LoadLibraryExW(LPCWSTR path, HANDLE file, DWORD flags)
 {
     if (path && is_absent(path)) {
@@ -68,7 +84,7 @@ static HMODULE WINAPI hook_LoadLibraryExW(LPCWSTR path, HANDLE file, DWORD flags
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
-    return counted(path && is_answered(path) ? GetModuleHandleW(NULL) : LoadLibraryExW(path, file, flags));
+    return counted(path && is_answered(path) ? answered_library(path) : LoadLibraryExW(path, file, flags));
 }
 
 static HMODULE WINAPI hook_LoadLibraryExA(LPCSTR path, HANDLE file, DWORD flags)
@@ -96,6 +112,9 @@ static BOOL WINAPI hook_FreeLibrary(HMODULE library)
     count_close(library, freed);
     if (freed) {
         InterlockedDecrement(&libraries);
+    }
+    if (freed && library == dxgi_library()) {
+        dxgi_count(-1);
     }
     return freed;
 }

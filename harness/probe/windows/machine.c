@@ -122,6 +122,7 @@ static const char *add_adapter_trait(char **words)
                   : strcmp(words[0], "undescribed") == 0 ? &adapter->undescribed
                   : strcmp(words[0], "late") == 0        ? &adapter->late
                   : strcmp(words[0], "headless") == 0    ? &adapter->headless
+                  : strcmp(words[0], "unreadable") == 0  ? &adapter->unreadable
                                                          : NULL;
     if (!trait) {
         return "no adapter has this trait";
@@ -210,10 +211,12 @@ static const char *set_older(char **words)
 static const char *set_package_trait(char **words)
 {
     struct package *package = machine.package_count ? &machine.packages[machine.package_count - 1] : NULL;
-    bool *trait = !package                        ? NULL
-                  : strcmp(words[0], "gone") == 0 ? &package->gone
-                  : strcmp(words[0], "late") == 0 ? &package->late
-                                                  : NULL;
+    bool *trait = !package                            ? NULL
+                  : strcmp(words[0], "gone") == 0     ? &package->gone
+                  : strcmp(words[0], "late") == 0     ? &package->late
+                  : strcmp(words[0], "counted") == 0  ? &package->counted
+                  : strcmp(words[0], "measured") == 0 ? &package->measured
+                                                      : NULL;
     if (!trait) {
         return "no package has this trait";
     }

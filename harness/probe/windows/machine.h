@@ -12,7 +12,8 @@
  *   adapter-value NAME TYPE DATA    a value of the software key of the adapter before
  *   adapter-translated NAME TYPE DATA  the same value for who has the path translated into one that this process can open
  *   adapter-trait TRAIT             of the adapter before: "undescribed": DXGI cannot describe it; "late": it comes when
- *                                   the number of adapters was asked for; "headless": it has no outputs
+ *                                   the number of adapters was asked for; "headless": it has no outputs; "unreadable": the
+ *                                   kernel tells the size of a value, and then fails, with the value left behind
  *   device CLASS PROBLEM PARENT     a device of the configuration manager: display, component or other; the number of
  *                                   its problem, 0 for none; the number of the device above it, -1 for none
  *   device-value NAME TYPE DATA     a value of the software key of the device before
@@ -22,7 +23,8 @@
  *                                   over, and only the number of it is told still
  *   package FAMILY NAME PATH        an installed package
  *   package-trait TRAIT             of the package before: "gone": it is listed, and has no path any more; "late": it comes
- *                                   when the number of packages was asked for
+ *                                   when the number of packages was asked for; "counted": it goes then; "measured": it goes
+ *                                   when the length of its path was asked for, which the call that fails leaves behind
  *   no-packages                     a system without GetPackagesByPackageFamily and GetPackagePathByFullName
  *   integrity LEVEL                 of the process: 0x1000 low, 0x2000 medium, 0x2100 medium plus, 0x3000 high
  *   wow64                           a 32-bit process of a 64-bit system, as far as the subject can ask
@@ -60,6 +62,7 @@ struct adapter {
     bool undescribed;
     bool late;
     bool headless;
+    bool unreadable;
     HKEY key;
     HKEY translated; /* values that differ where paths are translated */
 };
@@ -86,6 +89,9 @@ struct package {
     WCHAR path[MAX_PACKAGE_PATH];
     bool gone;
     bool late;
+    bool counted;
+    bool measured;
+    bool removed; /* it was counted */
 };
 
 struct machine {
@@ -143,10 +149,11 @@ long closes_refused(void);
 
 /* --- what the subject has not given back, of what is not a handle of the system --- */
 
-/* Handles of adapters (adapters.c), references to DXGI's objects (dxgi.c), libraries that were loaded and not freed
- * (loading.c), and blocks of a heap that is guarded (heap.c). */
+/* Handles of adapters (adapters.c), references to DXGI's objects and its library (dxgi.c), libraries that were loaded and
+ * not freed (loading.c), and blocks of a heap that is guarded (heap.c). */
 long adapters_held(void);
 long dxgi_held(void);
+void dxgi_count(long more);
 long libraries_held(void);
 long blocks_held(void);
 

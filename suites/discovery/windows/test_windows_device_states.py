@@ -81,12 +81,18 @@ def test_device_in_a_moment_of_change_costs_only_itself(
 
 
 @requirement("DISC-WIN-005")
+@pytest.mark.parametrize("bare", [True, False], ids=["no key", "other values"])
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_device_without_a_vendor_costs_only_itself(loader: WindowsLoader, sandbox: Sandbox, place: int) -> None:
-    """A device without a key, as of a driver without OpenCL, wherever it is listed: the others are there."""
+def test_device_without_a_vendor_costs_only_itself(
+    loader: WindowsLoader, sandbox: Sandbox, place: int, bare: bool
+) -> None:
+    """A device without a key, or with one of a driver without OpenCL, wherever it is listed: the others are there."""
     sandbox.older_system()
     for number in range(3):
-        sandbox.adapter(vendor=None if number == place else sandbox.icd(f"adapter{number}"))
+        if number == place:
+            sandbox.adapter(bare=bare)
+        else:
+            sandbox.adapter(vendor=sandbox.icd(f"adapter{number}"))
     assert sorted(listed(loader, sandbox)) == [f"adapter{number}" for number in range(3) if number != place]
 
 
@@ -119,6 +125,35 @@ def test_component_of_each_adapter_is_found(loader: WindowsLoader, sandbox: Sand
             sandbox.component(parent=parent)
         sandbox.component(vendor=sandbox.icd(f"component{number}"), parent=parent)
     assert sorted(listed(loader, sandbox)) == ["component0", "component1"]
+
+
+@requirement("DISC-WIN-005", "DISC-WIN-006")
+@pytest.mark.parametrize("device", ["adapter", "component"])
+def test_device_of_the_manager_beside_one_of_the_kernel(
+    loader: WindowsLoader, sandbox: Sandbox, device: str, record: Record
+) -> None:
+    """What the kernel lists is there; a loader may ask for the devices that only the configuration manager has, too."""
+    sandbox.class_numbers()
+    sandbox.adapter(vendor=sandbox.icd("kernel"), devices=False)
+    if device == "adapter":
+        sandbox.adapter(vendor=sandbox.icd("device"), kernel=False)
+    else:
+        sandbox.component(vendor=sandbox.icd("device"))
+    names = listed(loader, sandbox)
+    assert [name for name in names if name != "device"] == ["kernel"]
+    record("asked" if "device" in names else "left to the kernel")
+
+
+@requirement("DISC-WIN-006")
+@pytest.mark.parametrize("parent", ["an adapter", "nothing"])
+def test_device_of_another_class_is_not_asked(loader: WindowsLoader, sandbox: Sandbox, parent: str) -> None:
+    """A device that is neither an adapter nor a component is not asked, wherever it stands; those beside it are."""
+    sandbox.older_system()
+    sandbox.class_numbers()
+    sandbox.device_of_another_class(sandbox.icd("other"), parent=sandbox.adapter() if parent == "an adapter" else -1)
+    sandbox.component(vendor=sandbox.icd("component"))
+    sandbox.adapter(vendor=sandbox.icd("adapter"))
+    assert sorted(listed(loader, sandbox)) == ["adapter", "component"]
 
 
 # --- values that are not texts, though their bytes are a path ---

@@ -10,11 +10,10 @@ these.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from harness.check import NEED_RESTART, PACKAGE_FAMILY, Sandbox, WindowsLoader, requirement
+from harness.check import NEED_RESTART, Sandbox, WindowsLoader, requirement
 
 Record = Callable[[str], None]
 
@@ -189,6 +188,23 @@ def test_first_text_of_a_list_names_the_vendor(
     assert sorted(listed(loader, sandbox)) == ["registered", "text0"]
 
 
+@requirement("DISC-WIN-009")
+@pytest.mark.parametrize("older", [False, True], ids=["kernel", "manager"])
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_each_driver_with_a_list_of_texts_has_its_vendor(
+    loader: WindowsLoader, sandbox: Sandbox, count: int, older: bool
+) -> None:
+    """Several drivers may have lists of texts, beside ones with a text and ones without: each has its vendor."""
+    if older:
+        sandbox.older_system()
+    names = [f"vendor{number}" for number in range(count)]
+    for number, name in enumerate(names):
+        mock = sandbox.icd(name)
+        sandbox.adapter(vendor=[mock, rf"A:\second{number}.dll"] if number % 3 != 2 else mock)
+        sandbox.adapter()
+    assert sorted(listed(loader, sandbox)) == names
+
+
 @requirement("DISC-WIN-010")
 @pytest.mark.parametrize("device", ["adapter", "component"])
 def test_device_that_waits_for_a_restart_is_passed_over(loader: WindowsLoader, sandbox: Sandbox, device: str) -> None:
@@ -300,72 +316,3 @@ def test_library_in_two_spellings_is_listed_once(loader: WindowsLoader, sandbox:
     )
     sandbox.registry_vendor(sandbox.icd("once"))
     assert sorted(listed(loader, sandbox)) == ["once", "twice"]
-
-
-@requirement("DISC-WIN-005")
-@pytest.mark.parametrize("lack", ["a path", "the functions", "files"])
-def test_package_that_is_not_whole_costs_nobody(loader: WindowsLoader, sandbox: Sandbox, lack: str) -> None:
-    """A package without a path or without its library, or a system without packages: other vendors are listed."""
-    if lack == "the functions":
-        sandbox.no_packages()
-    sandbox.package(sandbox.folder("package"), PACKAGE_FAMILY, gone=lack == "a path")
-    sandbox.adapter(vendor=sandbox.icd("driver"))
-    sandbox.registry_vendor(sandbox.icd("registered"))
-    for guarded_heap in (False, True):
-        with loader.start(sandbox, guarded_heap=guarded_heap) as cl:
-            assert cl.platform_names() == ["driver", "registered"]
-
-
-@requirement("DISC-WIN-005")
-@pytest.mark.parametrize("count", [1, 2])
-def test_package_with_a_mapping_layer_costs_nobody(
-    loader: WindowsLoader, sandbox: Sandbox, count: int, record: Record
-) -> None:
-    """Where the package that maps OpenCL to Direct3D is installed, other vendors are listed as usual."""
-    for number in range(count):
-        folder = sandbox.folder(f"package{number}")
-        for machine in ("", "arm64", "x64", "x86"):
-            (folder / machine).mkdir(exist_ok=True)
-            name = f"mapping{number}{machine and '-'}{machine}"
-            sandbox.icd(name, folder=folder / machine, file="OpenCLOn12.dll")
-        sandbox.package(folder, PACKAGE_FAMILY, name=f"clharness.package{number}")
-    sandbox.adapter(vendor=sandbox.icd("driver"))
-    sandbox.registry_vendor(sandbox.icd("registered"))
-    names = listed(loader, sandbox)
-    assert [name for name in names if not name.startswith("mapping")] == ["driver", "registered"]
-    record(", ".join(names))
-
-
-@requirement("DISC-WIN-005")
-@pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
-@pytest.mark.parametrize("length", [200, 236, 259, 261, 300, 1000, 3000])
-def test_package_with_a_long_path_costs_nobody(
-    loader: WindowsLoader, sandbox: Sandbox, length: int, first: bool
-) -> None:
-    """The folder of a package may have any length that the system tells: other vendors are listed."""
-    folder = sandbox.root / "package"
-    long = Path(str(folder) + "/" + "p" * (length - len(f"Z:{folder}/")))
-    for number, path in enumerate((long, folder) if first else (folder, long)):
-        sandbox.package(path, PACKAGE_FAMILY, name=f"clharness.package{number}")
-    sandbox.adapter(vendor=sandbox.icd("driver"))
-    sandbox.registry_vendor(sandbox.icd("registered"))
-    for guarded_heap in (False, True):
-        with loader.start(sandbox, guarded_heap=guarded_heap) as cl:
-            assert cl.platform_names() == ["driver", "registered"]
-
-
-@requirement("DISC-WIN-005")
-@pytest.mark.parametrize("count", [1, 2])
-def test_package_that_comes_while_packages_are_listed_costs_nobody(
-    loader: WindowsLoader, sandbox: Sandbox, count: int
-) -> None:
-    """Where a package is installed between the count of packages and their list, other vendors are listed."""
-    folder = sandbox.folder("package")
-    sandbox.package(folder, PACKAGE_FAMILY)
-    for number in range(count):
-        sandbox.package(folder, PACKAGE_FAMILY, name=f"clharness.later{number}", late=True)
-    sandbox.adapter(vendor=sandbox.icd("driver"))
-    sandbox.registry_vendor(sandbox.icd("registered"))
-    for guarded_heap in (False, True):
-        with loader.start(sandbox, guarded_heap=guarded_heap) as cl:
-            assert cl.platform_names() == ["driver", "registered"]

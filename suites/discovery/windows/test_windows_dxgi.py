@@ -25,7 +25,7 @@ def test_system_without_dxgi_has_its_vendors(loader: WindowsLoader, sandbox: San
     assert sorted(listed(loader, sandbox)) == ["adapter0", "adapter1", "adapter2", "registered"]
 
 
-@requirement("DISC-WIN-011")
+@requirement("DISC-WIN-011", "DISC-WIN-021")
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_adapter_that_dxgi_cannot_describe_leaves_the_order_of_others(
     loader: WindowsLoader, sandbox: Sandbox, place: int
@@ -106,3 +106,17 @@ def test_adapter_without_outputs_has_its_vendor(loader: WindowsLoader, sandbox: 
     sandbox.adapter(vendor=sandbox.icd("headless"), headless=True, dxgi=place, devices=False)
     sandbox.adapter(vendor=sandbox.icd("usual"), dxgi=0, devices=False)
     assert sorted(listed(loader, sandbox)) == ["headless", "usual"]
+
+
+@requirement("DISC-WIN-021")
+@pytest.mark.parametrize("several", [False, True], ids=["text", "list"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_value_that_the_kernel_fails_to_read_is_not_used(
+    loader: WindowsLoader, sandbox: Sandbox, place: int, several: bool
+) -> None:
+    """Where the kernel tells the size of a value and then fails, what it leaves is no vendor; others are there."""
+    for number in range(2):
+        mock = sandbox.icd("unreadable" if number == place else "readable")
+        vendors = [mock, r"A:\second.dll"] if several else mock
+        sandbox.adapter(vendor=vendors, unreadable=number == place, devices=False)
+    assert listed(loader, sandbox) == ["readable"]

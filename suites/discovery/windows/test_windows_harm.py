@@ -21,7 +21,7 @@ def _registry(sandbox: Sandbox) -> None:
 
 def _devices(sandbox: Sandbox) -> None:
     sandbox.adapter(vendor=sandbox.icd("driver"))
-    sandbox.component(parent=sandbox.adapter())
+    sandbox.component(parent=sandbox.adapter(bare=True), bare=True)
 
 
 MACHINES: dict[str, Callable[[Sandbox], None]] = {"nothing": _nothing, "values": _registry, "devices": _devices}

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import pytest
 
-from harness.check import LEGACY, Sandbox, Unsupported, WindowsLoader, requirement
+from harness.check import LEGACY, PACKAGE_FAMILY, Sandbox, Unsupported, WindowsLoader, requirement
 
 ROUNDS = 5
 
@@ -196,3 +197,93 @@ def test_list_of_adapters_leaves_no_memory_behind(loader: WindowsLoader, sandbox
     for number in range(9):
         sandbox.adapter(vendor=rf"A:\missing{number}.dll")
     assert (registered, growth(loader, sandbox, "blocks")) == (listed, listed)
+
+
+def _odd_entries(sandbox: Sandbox) -> None:
+    sandbox.registry_vendor("text", data=b"\0\0", type="REG_SZ")
+    sandbox.registry_vendor("bytes", data=bytes(4), type="REG_BINARY")
+    sandbox.registry_vendor(r"A:\disabled.dll", data=1)
+
+
+def _layers_of_the_registry(sandbox: Sandbox) -> None:
+    for number in range(5):
+        sandbox.registry_layer(rf"A:\missing{number}.dll", 5 - number)
+    sandbox.registry_layer("text", "text", "REG_SZ")
+
+
+ODD_VALUES = [("REG_BINARY", b"bytes"), ("REG_DWORD", bytes(4)), ("REG_SZ", b"\0\0"), ("REG_MULTI_SZ", b"\0\0\0\0")]
+
+
+def _odd_drivers(sandbox: Sandbox) -> None:
+    for kind, data in ODD_VALUES:
+        sandbox.adapter(raw=data, type=kind)
+    sandbox.adapter(vendor=[r"A:\first.dll", r"A:\second.dll"])
+    sandbox.adapter(wow=r"A:\wow.dll")
+    sandbox.adapter()
+    sandbox.adapter(bare=True)
+
+
+def _devices_with_odd_drivers(sandbox: Sandbox) -> None:
+    sandbox.older_system()
+    _odd_drivers(sandbox)
+
+
+def _components(sandbox: Sandbox) -> None:
+    sandbox.older_system()
+    sandbox.class_numbers()
+    for traits in ([], ["waits"], ["silent"], ["gone"]):
+        parent = sandbox.adapter()
+        sandbox.device_of_another_class(r"A:\other.dll", parent=parent)
+        sandbox.component(vendor=r"A:\component.dll", parent=parent, traits=traits)
+        sandbox.component(parent=sandbox.adapter(bare=True), bare=True)
+
+
+def _states_of_devices(sandbox: Sandbox) -> None:
+    sandbox.older_system()
+    for trait in ("waits", "gone", "silent", "absent", "late", "solved"):
+        sandbox.adapter(vendor=r"A:\missing.dll", problem=14 * (trait == "solved"), traits=[trait])
+
+
+def _states_of_adapters(sandbox: Sandbox) -> None:
+    for place in range(3):
+        sandbox.adapter(vendor=rf"A:\missing{place}.dll", late=place == 0, undescribed=place == 1, dxgi=place - 1)
+
+
+def _package(*traits: str) -> Callable[[Sandbox], None]:
+    def install(sandbox: Sandbox) -> None:
+        sandbox.package(sandbox.folder("package"), PACKAGE_FAMILY, traits=traits)
+
+    return install
+
+
+# What may stand beside a vendor on a machine, none of which is one.
+BESIDE: dict[str, Callable[[Sandbox], None]] = {
+    "odd entries": _odd_entries,
+    "layers of the registry": _layers_of_the_registry,
+    "odd drivers": _odd_drivers,
+    "devices with odd drivers": _devices_with_odd_drivers,
+    "components": _components,
+    "states of devices": _states_of_devices,
+    "states of adapters": _states_of_adapters,
+    "a package": _package(),
+    "a package without a path": _package("gone"),
+    "a package that comes": _package("late"),
+    "no packages": lambda sandbox: sandbox.no_packages(),
+    "an older system": lambda sandbox: sandbox.older_system(),
+    "a system without DXGI": lambda sandbox: sandbox.no_dxgi("absent"),
+    "a DXGI that fails": lambda sandbox: sandbox.no_dxgi("fail"),
+    "a process that cannot ask": lambda sandbox: sandbox.no_token(),
+}
+
+
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize("what", ["blocks", "handles"])
+@pytest.mark.parametrize("beside", BESIDE)
+def test_what_stands_beside_a_vendor_leaves_nothing_behind(
+    loader: WindowsLoader, sandbox: Sandbox, beside: str, what: str
+) -> None:
+    """Whatever else a machine has, the memory and the handles that a loader took for it are given back."""
+    sandbox.registry_vendor(sandbox.icd("vendor"))
+    plain = growth(loader, sandbox, what)
+    BESIDE[beside](sandbox)
+    assert growth(loader, sandbox, what) == plain

@@ -78,12 +78,12 @@ def test_path_with_other_letters_costs_only_itself(
 
 
 @requirement("DISC-WIN-005")
-@pytest.mark.parametrize("folder", ["plain", "accents", "long", "very long"])
+@pytest.mark.parametrize("folder", ["plain", "deep", "accents", "long", "very long"])
 def test_package_in_a_folder_of_any_name_costs_nobody(
     loader: WindowsLoader, sandbox: Sandbox, folder: str, record: Record
 ) -> None:
     """A package whose folder has letters beyond ASCII, or more of them than a path may have, costs no vendor."""
-    place = sandbox.folder("bibliothèque" if folder == "accents" else folder)
+    place = sandbox.folder({"accents": "bibliothèque", "deep": "d" * 150}.get(folder, folder))
     depth = {"long": 5, "very long": 50}.get(folder, 0)
     (place / "x64").mkdir()
     sandbox.icd("mapping", folder=place / "x64", file="OpenCLOn12.dll")

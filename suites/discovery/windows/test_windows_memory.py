@@ -78,14 +78,15 @@ def test_lists_of_a_machine_are_kept_within_their_memory(
 
 @requirement("DISC-GEN-018")
 @pytest.mark.parametrize("side", SIDES)
-@pytest.mark.parametrize("count", [0, 1, 2, 9])
+@pytest.mark.parametrize("most", [16, 0xFFFFFFFF], ids=hex)
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 9])
 def test_layers_of_a_machine_are_kept_within_their_memory(
-    loader: WindowsLoader, sandbox: Sandbox, count: int, side: str
+    loader: WindowsLoader, sandbox: Sandbox, count: int, most: int, side: str
 ) -> None:
-    """Layers of the registry are sorted and kept within their memory, also where none of them exists."""
+    """Layers of the registry are sorted and kept within their memory, whatever numbers stand past its end."""
     loader.require("OPENCL_LAYERS")
     sandbox.registry_vendor(sandbox.icd("a"))
     for number in range(count):
-        sandbox.registry_layer(rf"A:\missing{number}.dll", count - number)
+        sandbox.registry_layer(rf"A:\missing{number}.dll", most - number)
     with loader.start(sandbox, **SIDES[side]) as cl:
         assert cl.platform_names() == ["a"]
