@@ -46,6 +46,8 @@ class Capability:
     signs: tuple[str, ...] = ()
 
 
+LAYERS_IN_REGISTRY = "layers of the registry"
+
 CAPABILITIES: dict[str, Capability] = {
     "OCL_ICD_VENDORS": Capability(
         (questions.directory_by_variable, questions.directory_by_variable_with_slash), ("OCL_ICD_VENDORS",)
@@ -77,6 +79,10 @@ CAPABILITIES: dict[str, Capability] = {
     "OPENCL_LAYER_PATH": Capability(
         (questions.layer_directory, questions.layer_directory_with_slash), ("OPENCL_LAYER_PATH",)
     ),
+    LAYERS_IN_REGISTRY: Capability(
+        (questions.layer_of_the_registry, questions.second_layer_of_the_registry),
+        (r"SOFTWARE\Khronos\OpenCL\Layers",),
+    ),
     "OCL_ICD_DEFAULT_PLATFORM": Capability(
         (questions.default_platform, questions.default_platform_of_two_vendors), ("OCL_ICD_DEFAULT_PLATFORM",)
     ),
@@ -105,7 +111,7 @@ NAMES = (*CAPABILITIES, NEEDS_SLASH)
 # What a build can leave out: its capabilities, and the texts of which none stands in a library without it. There are
 # several texts, so that one that is misspelt does not look like a part that was left out.
 _PARTS: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("OPENCL_LAYERS", "OPENCL_LAYER_PATH", "initialises layers with properties"): (
+    ("OPENCL_LAYERS", "OPENCL_LAYER_PATH", LAYERS_IN_REGISTRY, "initialises layers with properties"): (
         "OPENCL_LAYERS",
         "OPENCL_LAYER_PATH",
         "clGetLayerInfo",
@@ -117,6 +123,9 @@ _PARTS: dict[tuple[str, ...], tuple[str, ...]] = {
 # vendors for each function by its name, so that these stand in its data, not only in its table of symbols.
 _ASKED_BY_ICD2 = ("clFlush", "clFinish", "clRetainContext", "icd 2", "ICD 2")
 
+
+# What only Windows has.
+_OF_WINDOWS = (LAYERS_IN_REGISTRY,)
 
 # What Windows has no counterpart of: vendors and layers are in the registry.
 _OF_LINUX = (
@@ -134,7 +143,7 @@ _WAYS_TO_VENDORS = ("by_variable", "folder_ending", "system_vendors")
 
 def _of_this_system() -> dict[str, Capability]:
     """The capabilities that loaders of the build's system can have."""
-    left_out = _OF_LINUX if build().windows else ()
+    left_out = _OF_LINUX if build().windows else _OF_WINDOWS
     return {name: capability for name, capability in CAPABILITIES.items() if name not in left_out}
 
 
@@ -212,7 +221,7 @@ def _left_out(file: Path) -> list[str]:
     }
     if not any(text.encode() in elf.data(file) for text in _ASKED_BY_ICD2):
         absent.add("ICD 2")
-    return sorted(absent)
+    return sorted(absent & _of_this_system().keys())
 
 
 def signs(loader: Loader, name: str) -> list[str]:

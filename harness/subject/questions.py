@@ -184,6 +184,19 @@ def second_of_two_layers(loader: Loader, sandbox: Sandbox) -> bool:
     return _goes_through(loader, sandbox, "second")
 
 
+def layer_of_the_registry(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether calls go through the layer that a value of the Layers key names; of Windows alone."""
+    sandbox.registry_layer(sandbox.layer("layer"))
+    return _goes_through(loader, sandbox, "layer")
+
+
+def second_layer_of_the_registry(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether they go through the second of two."""
+    for priority, name in enumerate(("first", "second"), start=1):
+        sandbox.registry_layer(sandbox.layer(name), priority)
+    return _goes_through(loader, sandbox, "second")
+
+
 def _layer_folder(sandbox: Sandbox) -> Path:
     folder = sandbox.folder("layers")
     sandbox.vendor_file("layer.lay", f"{sandbox.layer('layer')}\n", folder)

@@ -313,6 +313,30 @@ static CONFIGRET WINAPI hook_CM_Get_DevNode_Registry_PropertyA(DEVINST instance,
     return get_property(instance, property, type, to, length, false);
 }
 
+/* The same by keys of another kind, which have the class as a number of its own type. */
+static CONFIGRET WINAPI hook_CM_Get_DevNode_PropertyW(DEVINST instance, const DEVPROPKEY *property, DEVPROPTYPE *type,
+                                                      PBYTE to, PULONG length, ULONG flags)
+{
+    static const GUID of_device = {0xa45c254e, 0xdf1c, 0x4efd, {0x80, 0x20, 0x67, 0xd1, 0x46, 0xa8, 0x50, 0xe0}};
+    enum { CLASS_NUMBER = 10, TYPE_NUMBER = 13 }; /* DEVPKEY_Device_ClassGuid, DEVPROP_TYPE_GUID */
+    const struct device *device = device_of(instance);
+    GUID class;
+    if (!device || !property || !type || !length || flags) {
+        return !device ? CR_INVALID_DEVNODE : flags ? CR_INVALID_FLAG : CR_INVALID_POINTER;
+    }
+    if (memcmp(&property->fmtid, &of_device, sizeof of_device) != 0 || property->pid != CLASS_NUMBER ||
+        !read_number(class_names[device->class], &class)) {
+        return CR_NO_SUCH_VALUE;
+    }
+    bool fits = to && *length >= sizeof class;
+    *type = TYPE_NUMBER;
+    *length = sizeof class;
+    if (fits) {
+        memcpy(to, &class, sizeof class);
+    }
+    return fits ? CR_SUCCESS : CR_BUFFER_SMALL;
+}
+
 const struct hook device_hooks[] = {
     HOOK(CM_Get_Device_ID_List_SizeW),
     HOOK(CM_Get_Device_ID_List_SizeA),
@@ -330,5 +354,6 @@ const struct hook device_hooks[] = {
     HOOK(CM_Get_Device_IDA),
     HOOK(CM_Get_DevNode_Registry_PropertyW),
     HOOK(CM_Get_DevNode_Registry_PropertyA),
+    HOOK(CM_Get_DevNode_PropertyW),
     {0},
 };

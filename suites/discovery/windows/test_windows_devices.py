@@ -200,7 +200,7 @@ def test_each_driver_with_a_list_of_texts_has_its_vendor(
     names = [f"vendor{number}" for number in range(count)]
     for number, name in enumerate(names):
         mock = sandbox.icd(name)
-        sandbox.adapter(vendor=[mock, rf"A:\second{number}.dll"] if number % 3 != 2 else mock)
+        sandbox.adapter(vendor=[mock, rf"A:\second{number}.dll"] if number % 3 != 2 else mock, devices=older)
         sandbox.adapter()
     assert sorted(listed(loader, sandbox)) == names
 

@@ -90,6 +90,7 @@ def test_vendors_and_layers_installed_after_the_first_call_are_not_used(
 ) -> None:
     """With layers discovery happens once, too: neither a vendor nor a layer comes later."""
     loader.require("OPENCL_LAYERS")
+    loader.require("layers of the registry")
     if not loader.has("initialises layers with properties"):
         sandbox.env[LEGACY] = "1"
     sandbox.registry_vendor(sandbox.icd("there"))

@@ -25,8 +25,8 @@ NAMES = ("one", "two", "three")
 
 
 def use_registry(loader: WindowsLoader, sandbox: Sandbox) -> None:
-    """Layers as this loader initialises them. A loader without layers makes the case unsupported."""
-    loader.require("OPENCL_LAYERS")
+    """Layers as this loader initialises them. A loader without layers in the registry makes the case unsupported."""
+    loader.require("layers of the registry")
     if not loader.has("initialises layers with properties"):
         sandbox.env[LEGACY] = "1"
 
