@@ -9,6 +9,7 @@ import pytest
 
 from harness.build import build
 from harness.errors import UsageError
+from harness.expectations import FOLDER
 from harness.expectations.recognition import of_build, recognised
 
 TEXTS = ["Some Loader", "Some Vendor", "SOME_VARIABLE"]
@@ -150,3 +151,18 @@ def test_the_khronos_loader_of_before_its_name_is_recognised() -> None:
     assert known is not None and known.path is not None
     assert (known.path.name, known.version) == ("khronos.toml", "3.0.4")
     assert recognised(library(*release[1:])) is None
+
+
+def test_the_khronos_loader_for_windows_of_before_its_name_is_recognised() -> None:
+    """As its releases of 2021 and 2022, which have another file than those for Linux."""
+    release = [
+        "OCL_ICD_FILENAMES",
+        r"SOFTWARE\Khronos\OpenCL\Vendors",
+        "OpenCLDriverName",
+        "clIcdGetPlatformIDsKHR",
+        "D3DKMTSubmitPresentBltToHwQueue",
+    ]
+    known = recognised(library(*release), FOLDER / "windows")
+    assert known is not None and known.path is not None
+    assert (known.path.name, known.version) == ("khronos.toml", "3.0.4")
+    assert recognised(library(*release[1:]), FOLDER / "windows") is None
