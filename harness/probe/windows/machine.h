@@ -149,8 +149,8 @@ long closes_refused(void);
 
 /* --- what the subject has not given back, of what is not a handle of the system --- */
 
-/* Handles of adapters (adapters.c), references to DXGI's objects and its library (dxgi.c), libraries that were loaded and
- * not freed (loading.c), and blocks of a heap that is guarded (heap.c). */
+/* Handles of adapters (adapters.c), references to DXGI's objects and its library (dxgi.c), libraries that were loaded
+ * and not freed (loading.c), and blocks of a heap that is guarded (heap.c). */
 long adapters_held(void);
 long dxgi_held(void);
 void dxgi_count(long more);
