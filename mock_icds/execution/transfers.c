@@ -225,7 +225,7 @@ static cl_uint rounded(double value, double least, double most)
 static cl_uint half_of(cl_uint bits)
 {
     cl_uint rest = bits & 0x7FFFFFFF;
-    return bits >> 16 & 0x8000 | (rest ? (rest >> 13) - ((127 - 15) << 10) : 0);
+    return (bits >> 16 & 0x8000) | (rest ? (rest >> 13) - ((127 - 15) << 10) : 0);
 }
 
 /* A component of a colour as a channel of a type has it ("Image addressing and filtering", conversion rules). */
