@@ -89,7 +89,7 @@ VkResult loader_vkEnumeratePhysicalDevices(struct instance *instance, uint32_t *
             return VK_ERROR_INITIALIZATION_FAILED;
         }
     }
-    for (size_t i = 0; i < all && i < room; i++) {
+    for (size_t i = 0; listed && i < all && i < room; i++) {
         to[i] = physical_devices_wrap(instance, listed[i].driver, listed[i].handle);
     }
     free(listed);
@@ -180,7 +180,7 @@ VkResult loader_vkEnumeratePhysicalDeviceGroups(struct instance *instance, uint3
     if (instance->choices.is_made) {
         choice_apply(&instance->choices, listed, &all);
     }
-    for (size_t i = 0; i < all && i < room; i++) {
+    for (size_t i = 0; listed && i < all && i < room; i++) {
         fill_group(instance, listed[i].driver, &to[i], &listed[i].group);
     }
     free(listed);
