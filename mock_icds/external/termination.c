@@ -22,7 +22,7 @@ static bool may_be_terminated(const struct object *context)
 }
 
 /* Calls the function that was given when the context was made. */
-static void tell(const struct object *context)
+static void notify(const struct object *context)
 {
     typedef void(CL_CALLBACK * notification)(const char *, const void *, size_t, void *);
     const struct creation *creation = context->creation;
@@ -47,7 +47,7 @@ static cl_int terminate(struct object *context)
     context->is_terminated = true;
     bool complete = fault(FAULT_terminated_commands_complete, ANY_PLATFORM);
     commands_end(context, complete ? CL_COMPLETE : CL_CONTEXT_TERMINATED_KHR);
-    tell(context);
+    notify(context);
     return CL_SUCCESS;
 }
 
