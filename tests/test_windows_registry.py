@@ -76,11 +76,15 @@ def test_machine_is_described_line_by_line() -> None:
     machine.registry_vendor("a.dll")
     device = machine.component(vendor="b.dll", parent=machine.adapter())
     vendors = rb"HKLM\SOFTWARE\Khronos\OpenCL\Vendors".hex()
+    description = f"{b'DriverDesc'.hex()} 1 {'clharness'.encode('utf-16-le').hex()}0000"
     assert machine.lines == [
         f"value {vendors} {b'a.dll'.hex()} 4 00000000",
         "adapter 0x1001 0x0 1 0",
+        f"adapter-value {description}",
         "device display 0 -1",
+        f"device-value {description}",
         "device component 0 0",
+        f"device-value {description}",
         f"device-value {b'OpenCLDriverName'.hex()} 1 {'b.dll'.encode('utf-16-le').hex()}0000",
     ]
     assert device == 1
