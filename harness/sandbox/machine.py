@@ -87,15 +87,15 @@ def bubblewrap(binds: dict[str, Path], keep: list[Path], read: Iterable[Path] = 
         "/sys",
         "/sys",
     ]
-    for name in ("lib", "lib64", "lib32", "bin", "sbin"):
-        path = Path("/") / name
+    places = [Path("/") / name for name in ("lib", "lib64", "lib32", "bin", "sbin")]
+    for path in places:
         if path.is_symlink():
             command += ["--symlink", os.readlink(path), str(path)]
         elif path.is_dir():
             command += ["--ro-bind", str(path), str(path)]
     if Path("/etc/ld.so.cache").exists():
         command += ["--ro-bind", "/etc/ld.so.cache", "/etc/ld.so.cache"]
-    shown = [Path("/usr"), Path("/proc"), Path("/dev"), Path("/sys"), *keep]
+    shown = [Path("/usr"), Path("/proc"), Path("/dev"), Path("/sys"), *places, *keep]
     for folder in dict.fromkeys(read):
         covers = folder == Path("/") or any(Path(place).is_relative_to(folder) for place in binds)
         if not covers and not any(folder.is_relative_to(one) for one in shown):
