@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.fuzz.target_process import Defect, Setting, environment
-from harness.probe.process import children_of
+from harness.probe.process import children_of, has_ended
 
 _GRACE = 60.0  # seconds that a process may take longer than it was told to
+_KILLED = 10.0  # seconds in which a process that is killed is gone, also on a busy machine
 _LOOK = 0.2  # seconds between looks at a running process
 
 
@@ -113,11 +114,17 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     family = [process.pid]
     for member in family:
         family += children_of(member)
-    for member in reversed(family):
+    with contextlib.ExitStack() as opened:
+        descriptors = []
+        for member in reversed(family):
+            with contextlib.suppress(ProcessLookupError):
+                descriptors.append(os.pidfd_open(member))
+                opened.callback(os.close, descriptors[-1])
+                signal.pidfd_send_signal(descriptors[-1], signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
-            os.kill(member, signal.SIGKILL)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
+        for descriptor in descriptors:
+            has_ended(descriptor, _KILLED)
     process.wait()
 
 

@@ -101,7 +101,7 @@ def _own_number(pid: int) -> int:
         return 0
 
 
-def _has_ended(descriptor: int, seconds: float) -> bool:
+def has_ended(descriptor: int, seconds: float) -> bool:
     """Whether a process ends within this time."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
@@ -222,9 +222,9 @@ class Process:
         if self.descriptor < 0:
             return
         pidfd = os.pidfd_open(self._popen.pid)
-        if not _has_ended(pidfd, _END_LIMIT if self._over else 0):  # the guard ends what the program left behind
+        if not has_ended(pidfd, _END_LIMIT if self._over else 0):  # the guard ends what the program left behind
             signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-        if _has_ended(pidfd, _END_LIMIT):
+        if has_ended(pidfd, _END_LIMIT):
             self._popen.wait()
         os.close(pidfd)
         os.close(self.descriptor)
