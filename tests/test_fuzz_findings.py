@@ -15,7 +15,7 @@ from harness.errors import UsageError
 from harness.fuzz import builds, findings, reproducers, summary
 from harness.fuzz.job import add_inputs, set_aside
 from harness.fuzz.minimise import minimised
-from harness.fuzz.subject import FuzzSubject, fuzz_subject
+from harness.fuzz.subject import FuzzSubject, fuzz_subject, symbolizer
 from harness.fuzz.target_process import read_finding
 
 LOADER = FuzzSubject(Path("/x/libOpenCL.so.1"), "compiler", True, "")
@@ -51,6 +51,31 @@ def test_key_of_a_sanitizer_report_is_the_innermost_place_in_the_loader() -> Non
 def test_key_of_a_hang_without_symbols_is_an_offset() -> None:
     defect = read_finding(TIMEOUT_REPORT, LOADER)
     assert defect and (defect.kind, defect.key) == ("hang", "hang@libOpenCL.so.1+0x3c04f")
+
+
+@pytest.mark.skipif(not shutil.which("addr2line"), reason="addr2line is not installed")
+def test_place_is_found_without_llvm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the program that comes with every compiler: a clang without the rest of LLVM is usual."""
+    source, library = tmp_path / "small.c", tmp_path / "libsmall.so"
+    source.write_text("int f(int a)\n{\n    return a + 1;\n}\n")
+    subprocess.run(["cc", "-g", "-shared", "-fPIC", source, "-o", library], check=True)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "addr2line").symlink_to(str(shutil.which("addr2line")))
+    monkeypatch.setenv("PATH", str(tools))
+    assert findings.source_of(library, "memory@f+0x0") == f"f at {source}:2"
+    (tools / "addr2line").unlink()
+    assert findings.source_of(library, "memory@f+0x0") == ""
+
+
+def test_newest_of_versioned_symbolizers_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for version in ("9", "14", "103", "103.bak"):
+        (tmp_path / f"llvm-symbolizer-{version}").touch(0o755)
+    (tmp_path / "llvm-symbolizer-200").touch(0o644)
+    monkeypatch.setenv("PATH", f"/nowhere::{tmp_path}")
+    assert symbolizer() == f"{tmp_path}/llvm-symbolizer-103"
+    (tmp_path / "llvm-symbolizer").touch(0o755)
+    assert symbolizer() == f"{tmp_path}/llvm-symbolizer"
 
 
 def test_undefined_behaviour_is_named_by_its_line() -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +11,15 @@ from pathlib import Path
 import pytest
 
 from harness.cli.main import main
+from harness.errors import HarnessError
 from harness.mutation.builder import Subject, units
-from harness.mutation.coverage import Counting, Covered, lines
+from harness.mutation.coverage import Counting, Covered, lines, require_tools
 from harness.mutation.link import with_output
 
-pytestmark = pytest.mark.skipif(not shutil.which("clang"), reason="clang is not installed")
+try:
+    require_tools()
+except HarnessError as missing:
+    pytest.skip(str(missing), allow_module_level=True)
 
 SOURCE = """\
 int clGetPlatformIDs(int count)
@@ -77,3 +80,14 @@ def test_coverage_of_the_reference_loader(capsys: pytest.CaptureFixture[str]) ->
     (line,) = (line for line in shown.splitlines() if "os_linux.c: lines" in line)
     assert "branches" in line
     assert " 0 of " not in line
+
+
+def test_clang_without_the_rest_of_llvm_is_said_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "clang").write_text("#!/bin/sh\necho ${1#-print-prog-name=}\n")
+    (tmp_path / "clang").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(HarnessError, match="llvm-profdata is missing: install clang and llvm, of the same version"):
+        counting(tmp_path)
+    assert not (tmp_path / "original").exists()

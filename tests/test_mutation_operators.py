@@ -38,6 +38,7 @@ int named(void) { return LAYERED; }
 int letter(void) { return 'a'; }
 int hexadecimal(void) { return 0x1Fu; }
 void *pointer(void *list, int a) { return a ? find(list, "n") : 0; }
+void *nothing(void) { return 0; }
 int drop_not(int a) { return !a; }
 int choice(int a) { if (a) { a = 2; } else { a = 5; } return a; }
 int sizes(int a) { return put("e", sizeof a, 3); }
@@ -84,6 +85,8 @@ MADE = [
     ("hexadecimal", "constant", "return 30u;"),
     ("pointer", "condition-false", 'return 0 ? find(list, "n") : 0;'),
     ("pointer", "null-argument", "find(list, ((void *)0))"),
+    ("pointer", "constant", 'find(list, "n") : ((void *)1);'),
+    ("nothing", "constant", "return ((void *)-1);"),
     ("drop_not", "drop-not", "return (a);"),
     ("choice", "skip-else", "if (a) { a = 2; } else {} return a;"),
     ("escapes", "string", 'put("", 1, 1);'),

@@ -7,14 +7,13 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from harness.build import build
 from harness.fuzz.minimise import minimised
-from harness.fuzz.subject import address_of, symbolizer
+from harness.fuzz.subject import address_of, places_of
 from harness.fuzz.target_process import TIME_LIMIT, Defect, Replayer, Setting, environment, read_stack
 
 REPLAYS = 3  # in fresh processes, all with the same key: else a finding is unstable
@@ -84,15 +83,12 @@ def load_one(folder: Path) -> Finding | None:
 def source_of(library: Path, key: str) -> str:
     """Where a key's FUNCTION+OFFSET is in the source, innermost function first; "" where nothing says it."""
     match = re.search(r"@(.+)\+0x([0-9a-f]+)$", key)
-    if match is None or (tool := symbolizer()) is None:
+    if match is None:
         return ""
     base = 0 if match[1] == library.name else address_of(library, match[1])
     if base is None:
         return ""
-    command = [tool, f"--obj={library}", "--output-style=GNU", "--pretty-print", hex(base + int(match[2], 16))]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    lines = [line.strip().removeprefix("(inlined by) ") for line in done.stdout.splitlines()]
-    return ", in ".join(line for line in lines if line and "??" not in line)
+    return ", in ".join(places_of(library, base + int(match[2], 16)))
 
 
 class Keeper:

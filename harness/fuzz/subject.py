@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,9 +72,26 @@ def _refuse(path: Path, library: SharedLibrary) -> None:
 
 
 def symbolizer() -> str | None:
-    """clang's programs find it by this name alone; Debian's has the version appended."""
-    names = ["llvm-symbolizer", *(f"llvm-symbolizer-{version}" for version in range(21, 12, -1))]
-    return next(filter(None, map(shutil.which, names)), None)
+    """clang's programs find it by this name alone; Debian's has the version appended, of which the newest is taken."""
+    if plain := shutil.which("llvm-symbolizer"):
+        return plain
+    folders = map(Path, filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep)))
+    versioned = [path for folder in folders for path in folder.glob("llvm-symbolizer-*") if os.access(path, os.X_OK)]
+    numbered = [(int(number), str(path)) for path in versioned if (number := path.name.rpartition("-")[2]).isdigit()]
+    return max(numbered)[1] if numbered else None
+
+
+def places_of(library: Path, address: int) -> list[str]:
+    """FUNCTION at FILE:LINE of an address in a library, innermost first, as far as its debug information has them."""
+    if tool := symbolizer():
+        command = [tool, f"--obj={library}", "--output-style=GNU", "--pretty-print", hex(address)]
+    elif tool := shutil.which("addr2line"):
+        command = [tool, f"--exe={library}", "--functions", "--inlines", "--pretty-print", hex(address)]
+    else:
+        return []
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    lines = [line.strip().removeprefix("(inlined by) ") for line in done.stdout.splitlines()]
+    return [line for line in lines if line and "??" not in line]
 
 
 def address_of(library: Path, function: str) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,6 +57,7 @@ class Counting:
     """A library that counts what is reached, built in a folder."""
 
     def __init__(self, subject: Subject, folder: Path) -> None:
+        require_tools()
         beside = folder / "original"  # the library's own folder, which private roots have, too
         beside.mkdir()
         beside.chmod(0o777)  # cases run the library as other users, too
@@ -79,6 +81,13 @@ class Counting:
         return [_covered(source, files[source]) for source in self.sources if source in files]
 
 
+def require_tools() -> None:
+    """Before anything is built or run: systems have clang without the rest of LLVM."""
+    for name in ("llvm-profdata", "llvm-cov"):
+        if not shutil.which(tool := _tool(name)):
+            raise HarnessError(f"{tool} is missing: install clang and llvm, of the same version")
+
+
 def _tool(name: str) -> str:
     """LLVM's tool of the version that clang has."""
     return _output("clang", f"-print-prog-name={name}").strip()
@@ -88,7 +97,7 @@ def _output(*command: str | Path) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError as error:
-        raise HarnessError(f"{error.filename} is missing: install clang and llvm") from None
+        raise HarnessError(f"{error.filename} is missing: install clang and llvm, of the same version") from None
     if done.returncode:
         raise HarnessError(f"{' '.join(map(str, command))} failed:\n{done.stderr[-2000:]}")
     return done.stdout

@@ -194,13 +194,22 @@ def constant(source: Source, node: Node) -> Iterator[Edit]:
         value = int(digits, 16 if digits[:2].lower() == "0x" else 8 if re.fullmatch("0[0-7]+", digits) else 10)
         for other in (value + 1, value - 1):
             written = f"{other}{text[len(digits) :]}"
-            yield node.start, node.end, written if other >= 0 else f"({written})"
+            if _is_null(node):
+                written = f"((void *){written})"  # newer compilers refuse a number in the place of a pointer
+            yield node.start, node.end, written if other >= 0 or _is_null(node) else f"({written})"
         return
     named = inner.kind == "DeclRefExpr" and inner.json.get("referencedDecl", {}).get("kind") == "EnumConstantDecl"
     from_macro = inner.macro is not None and _is_number(inner) and "(" not in text
     if inner.kind == "CharacterLiteral" or named or from_macro:
         yield node.start, node.end, f"({text} + 1)"
         yield node.start, node.end, f"({text} - 1)"
+
+
+def _is_null(node: Node) -> bool:
+    """Whether a 0 stands for a pointer to nothing."""
+    while node.parent is not None and core(node.parent) is core(node):
+        node = node.parent
+    return node.json.get("castKind") == "NullToPointer"
 
 
 def _is_number(node: Node) -> bool:
