@@ -15,7 +15,7 @@ import termios
 
 import pytest
 
-from harness.build import ROOT
+from harness.build import ROOT, build
 from harness.cli.main import _narrow
 
 
@@ -92,3 +92,10 @@ def test_no_command_gets_one_sentence() -> None:
     ended = subprocess.run([sys.executable, "-m", "harness.cli"], cwd=ROOT, capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == "clharness: name a command; clharness --help lists them\n"
+
+
+def test_checks_are_run_whole_where_python_leaves_assertions_out() -> None:
+    """PYTHONOPTIMIZE, which some have for their own programs, takes docstrings and assertions out of all modules."""
+    whole = [sys.executable, "-m", "harness.cli", "loader", build().reference_loader, "-k", "fifo"]
+    ended = subprocess.run(whole, cwd=ROOT, env=os.environ | {"PYTHONOPTIMIZE": "2"}, capture_output=True, text=True)
+    assert ended.returncode == 0 and "as expected" in ended.stdout, ended.stdout + ended.stderr

@@ -5,6 +5,12 @@ import gc
 import os
 import sys
 
+if sys.flags.optimize:  # PYTHONOPTIMIZE: nothing that is asserted would be looked at, and no check has its docstring
+    os.environ.pop("PYTHONOPTIMIZE", None)
+    words = sys.orig_argv[1:]
+    own = words.index("-m")
+    os.execv(sys.executable, [sys.executable, *(word for word in words[:own] if word.strip("O") != "-"), *words[own:]])
+
 gc.disable()  # until the command is known, nearly all that is made are modules, which stay
 
 # Compiled modules are kept in the build folder, whatever the user's Python is told about others: to compile the harness
