@@ -13,6 +13,16 @@ else()
   set(man ${CMAKE_INSTALL_MANDIR})
 endif()
 
+# A build for 32 bits has its parts in a folder beside those of a build for 64, which may come into the same place: the
+# command takes them for 32-bit libraries. Everything else is the same, and runs with the Python of 64 bits.
+execute_process(COMMAND ${CLHARNESS_PYTHON} -c "import struct; print(8 * struct.calcsize('P'), end='')"
+  OUTPUT_VARIABLE bits_of_python)
+set(beside "")
+if(bits EQUAL 32 AND bits_of_python EQUAL 64 AND NOT SKBUILD)
+  set(beside /x86-32)
+endif()
+set(built ${root}${beside})
+
 # --- the Python package, the suites, and the headers from which faults and settings of mocks are read ---
 install(DIRECTORY harness suites DESTINATION ${root} FILES_MATCHING
   PATTERN __pycache__ EXCLUDE PATTERN harness/setup EXCLUDE
@@ -30,9 +40,9 @@ foreach(part IN LISTS CLHARNESS_PARTS)
   if(TARGET ${target} AND NOT name STREQUAL "seeded_loader")
     get_target_property(type ${target} TYPE)
     if(type STREQUAL "EXECUTABLE")
-      install(PROGRAMS $<TARGET_FILE:${target}> DESTINATION ${root}/parts)
+      install(PROGRAMS $<TARGET_FILE:${target}> DESTINATION ${built}/parts)
     else()
-      install(FILES $<TARGET_FILE:${target}> DESTINATION ${root}/parts)
+      install(FILES $<TARGET_FILE:${target}> DESTINATION ${built}/parts)
     endif()
     string(APPEND entries "  \"${name}\": \"parts/$<TARGET_FILE_NAME:${target}>\",\n")
   endif()
@@ -42,34 +52,34 @@ foreach(kind icd layer)
   get_property(mocks GLOBAL PROPERTY ${property})
   set(lines "")
   foreach(mock IN LISTS mocks)
-    install(FILES $<TARGET_FILE:clharness_${mock}> DESTINATION ${root}/parts/mock_${kind}s)
+    install(FILES $<TARGET_FILE:clharness_${mock}> DESTINATION ${built}/parts/mock_${kind}s)
     list(APPEND lines "    \"${mock}\": \"parts/mock_${kind}s/$<TARGET_FILE_NAME:clharness_${mock}>\"")
   endforeach()
   string(REPLACE ";" ",\n" lines "${lines}")
   string(APPEND entries "  \"mock_${kind}s\": {\n${lines}\n  },\n")
 endforeach()
 # What some of them need.
-install(FILES $<TARGET_FILE:clharness_user_of_loader> DESTINATION ${root}/parts/mock_icds)
+install(FILES $<TARGET_FILE:clharness_user_of_loader> DESTINATION ${built}/parts/mock_icds)
 set(vulkan null)
 if(CLHARNESS_HAS_VULKAN_REGISTRY)
   get_property(drivers GLOBAL PROPERTY CLHARNESS_VULKAN_DRIVERS)
   set(lines "")
   foreach(driver IN LISTS drivers)
-    install(FILES $<TARGET_FILE:clharness_vulkan_${driver}> DESTINATION ${root}/parts/vulkan)
+    install(FILES $<TARGET_FILE:clharness_vulkan_${driver}> DESTINATION ${built}/parts/vulkan)
     list(APPEND lines "      \"${driver}\": \"parts/vulkan/$<TARGET_FILE_NAME:clharness_vulkan_${driver}>\"")
   endforeach()
   string(REPLACE ";" ",\n" lines "${lines}")
   set(loader "")
   if(TARGET clharness_vulkan_reference_loader)
-    install(FILES $<TARGET_FILE:clharness_vulkan_reference_loader> DESTINATION ${root}/parts/vulkan)
+    install(FILES $<TARGET_FILE:clharness_vulkan_reference_loader> DESTINATION ${built}/parts/vulkan)
     set(loader parts/vulkan/$<TARGET_FILE_NAME:clharness_vulkan_reference_loader>)
   endif()
-  install(FILES ${PROJECT_BINARY_DIR}/harness/api/vulkan/vulkan.json DESTINATION ${root}/parts/vulkan)
+  install(FILES ${PROJECT_BINARY_DIR}/harness/api/vulkan/vulkan.json DESTINATION ${built}/parts/vulkan)
   set(vulkan "{\n    \"api\": \"parts/vulkan/vulkan.json\",\n    \"reference_loader\": \"${loader}\",
     \"seeded_loader\": \"\",\n    \"drivers\": {\n${lines}\n    }\n  }")
 endif()
 string(APPEND entries "  \"vulkan\": ${vulkan},\n")
-install(FILES ${PROJECT_BINARY_DIR}/harness/api/api.json DESTINATION ${root}/parts)
+install(FILES ${PROJECT_BINARY_DIR}/harness/api/api.json DESTINATION ${built}/parts)
 file(GENERATE OUTPUT ${CLHARNESS_OUTPUT_FOLDER}/installed/clharness.json CONTENT "{
   \"installed\": true,
   \"system\": \"${system}\",
@@ -79,7 +89,7 @@ file(GENERATE OUTPUT ${CLHARNESS_OUTPUT_FOLDER}/installed/clharness.json CONTENT
 ${entries}  \"api\": \"parts/api.json\"
 }
 ")
-install(FILES ${CLHARNESS_OUTPUT_FOLDER}/installed/clharness.json DESTINATION ${root})
+install(FILES ${CLHARNESS_OUTPUT_FOLDER}/installed/clharness.json DESTINATION ${built})
 
 # --- the command's manual page and completions, from the command line itself ---
 # Modules of the command line read the API when they are imported, and nothing else of a build: this stands in for one.
@@ -115,9 +125,10 @@ install(PROGRAMS ${PROJECT_BINARY_DIR}/installed/clharness DESTINATION ${CMAKE_I
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/clharness)
 set(CLHARNESS_BIN ${CMAKE_INSTALL_BINDIR})
+set(CLHARNESS_ROOT ${CMAKE_INSTALL_LIBDIR}/clharness)
 configure_package_config_file(cmake/clharnessConfig.cmake.in ${PROJECT_BINARY_DIR}/installed/clharnessConfig.cmake
-  INSTALL_DESTINATION ${package} PATH_VARS CLHARNESS_BIN)
+  INSTALL_DESTINATION ${package} PATH_VARS CLHARNESS_BIN CLHARNESS_ROOT)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/installed/clharnessConfigVersion.cmake
-  VERSION ${CLHARNESS_VERSION} COMPATIBILITY SameMajorVersion)
+  VERSION ${CLHARNESS_VERSION} COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/installed/clharnessConfig.cmake
   ${PROJECT_BINARY_DIR}/installed/clharnessConfigVersion.cmake cmake/suites.cmake DESTINATION ${package})

@@ -99,7 +99,12 @@ def command() -> str:
 
 def installed() -> bool:
     """Whether this is an installation: it has neither sources nor fuzz targets, and nothing is written into it."""
-    return (ROOT / "clharness.json").exists()
+    return (_installed_parts() / "clharness.json").exists()
+
+
+def _installed_parts() -> Path:
+    """The folder of an installation's built parts; the installed command names one below it for 32-bit libraries."""
+    return ROOT / os.environ.get("CLHARNESS_PARTS", "")
 
 
 def require_checkout(what: str) -> None:
@@ -199,13 +204,13 @@ def build() -> Build:
 
     Nothing is built there from then on.
     """
-    installed = not os.environ.get("CLHARNESS_BUILD") and (ROOT / "clharness.json").exists()
-    folder = ROOT if installed else Path(os.environ.get("CLHARNESS_BUILD") or ROOT / "build")
-    if not installed:
+    is_installed = not os.environ.get("CLHARNESS_BUILD") and installed()
+    folder = _installed_parts() if is_installed else Path(os.environ.get("CLHARNESS_BUILD") or ROOT / "build")
+    if not is_installed:
         _keep_as_it_is(folder)
     content = _read(folder)
     try:
-        parts = _parts(folder, content, _output_folder(folder, installed))
+        parts = _parts(folder, content, _output_folder(folder, is_installed))
     except KeyError:
         raise UsageError(f"the build in {folder} is of another version of clharness: build again") from None
     needed = [parts.probe, parts.api, parts.reference_loader, parts.guard]

@@ -77,7 +77,7 @@ def folder() -> Path | None:
 def _folder(output: str, built: str) -> Path | None:
     if output:
         return Path(output).absolute() / FOLDER
-    if not built and (_ROOT / "clharness.json").exists():  # installed
+    if not built and (_ROOT / os.environ.get("CLHARNESS_PARTS", "") / "clharness.json").exists():  # installed
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "clharness" / FOLDER
     build = Path(built or _ROOT / "build").absolute()
     return build / FOLDER if (build / "clharness.json").exists() else None

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -236,6 +237,84 @@ def test_package_is_found_by_a_project_of_an_older_cmake(installed: Path, tmp_pa
     configured = project.configure(f"-DCMAKE_PREFIX_PATH={installed}")
     assert configured.returncode == 0, configured.stdout
     assert project.entries() == ["clharness.discovery.OpenCL"]
+
+
+# Compiled, and linked without a C library: few machines have one for 32 bits.
+M32 = (
+    "-DCMAKE_C_FLAGS=-m32",
+    "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
+    "-DCMAKE_SHARED_LINKER_FLAGS=-nostdlib",
+)
+X86 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="32-bit libraries for x86 are those of another machine")
+
+
+def project_of_32_bits(folder: Path) -> Consumer:
+    text = "find_package(clharness 0.1 REQUIRED)\nenable_testing()\nadd_library(OpenCL SHARED loader.c)\n"
+    project = Consumer(folder, f"{text}clharness_add_suites(TARGET OpenCL SUITES discovery)\n")
+    (project.folder / "loader.c").write_text("int clGetPlatformIDs(int a, void *b, int *c) { return -1001; }\n")
+    return project
+
+
+@X86
+def test_project_of_32_bits_finds_the_package_and_hears_what_it_lacks(installed: Path, tmp_path: Path) -> None:
+    """With its version, which is that of both; what cannot be tested does not configure."""
+    configured = project_of_32_bits(tmp_path).configure(f"-DCMAKE_PREFIX_PATH={installed}", *M32)
+    assert configured.returncode != 0
+    assert (
+        "'OpenCL' is a 32-bit library, and this installation of clharness tests 64-bit ones: install a build for "
+        "32 bits into the same folder (cmake/x86_32.cmake), or make clharness part of the project with "
+        "add_subdirectory() or FetchContent, which builds it for 32 bits"
+    ) in " ".join(configured.stdout.split())
+
+
+@X86
+def test_parts_for_32_bits_beside_the_others_are_for_libraries_of_32_bits(
+    installed: Path, place: Path, home: Path, tmp_path: Path
+) -> None:
+    """Here they are the others in disguise, which cannot load such a library: the entry is red."""
+    both = place / "both"
+    shutil.copytree(installed, both, symlinks=True)
+    (root,) = both.glob("lib*/clharness")
+    (root / "x86-32").mkdir()
+    content = json.loads((root / "clharness.json").read_text()) | {"bits": 32}
+    (root / "x86-32" / "clharness.json").write_text(json.dumps(content))
+    (root / "x86-32" / "parts").symlink_to("../parts")
+
+    project = project_of_32_bits(tmp_path)
+    configured = project.configure(f"-DCMAKE_PREFIX_PATH={both}", *M32)
+    assert configured.returncode == 0, configured.stdout
+    project.compile()
+    tested = project.ctest("-V")
+    assert failed(tested) == ["clharness.discovery.OpenCL"]
+    assert "wrong ELF class: ELFCLASS32" in tested.stdout, tested.stdout
+
+    loader = next(root.glob("parts/libOpenCL.so*"))
+    assert as_ordinary_user(home, both / "bin" / "clharness", "loader", loader, "-k", "fifo").returncode == 0
+    library = shutil.copy(project.build / "libOpenCL.so", home)
+    for arguments in (["layer"], ["icd"], ["loader", "--torture"], ["loader", "--vulkan"]):
+        refused = as_ordinary_user(home, both / "bin" / "clharness", *arguments, library)
+        assert refused.returncode == 2 and "is a 32-bit library for 386" in refused.stderr, refused.stderr
+
+
+def test_case_is_replayed_with_the_parts_that_it_had(installed: Path, place: Path, home: Path) -> None:
+    """Here those that stand beside the others are the only ones that take the library."""
+    both = place / "others"
+    shutil.copytree(installed, both, symlinks=True)
+    (root,) = both.glob("lib*/clharness")
+    (root / "x86-32").mkdir()
+    shutil.copy(root / "clharness.json", root / "x86-32")
+    (root / "x86-32" / "parts").symlink_to("../parts")
+    content = json.loads((root / "clharness.json").read_text()) | {"bits": 32}
+    (root / "clharness.json").write_text(json.dumps(content))
+
+    loader = next(root.glob("parts/libOpenCL.so*"))
+    chosen = {"PYTHONPATH": str(root), "CLHARNESS_PARTS": "x86-32"}
+    command = [sys.executable, "-P", "-m", "harness.cli", "loader", str(loader), "-k", "fifo", "--keep"]
+    ran = as_ordinary_user(home, *command, **chosen)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    kept = next((home / ".cache" / "clharness" / "failures").rglob("replay.sh")).parent
+    replayed = as_ordinary_user(home, both / "bin" / "clharness", "replay", kept)
+    assert replayed.returncode == 0 and "as before" in replayed.stdout, replayed.stdout + replayed.stderr
 
 
 def test_package_of_another_release_is_refused(installed: Path, tmp_path: Path) -> None:

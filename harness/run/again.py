@@ -25,7 +25,8 @@ def run_again(note: Note) -> CaseResult:
     with tempfile.TemporaryDirectory(prefix="clharness-again-") as scratch:
         records = Path(scratch) / "now.jsonl"
         # What it keeps goes to the scratch folder, so that the folder that is replayed stays.
-        environment = {**os.environ, "CLHARNESS_BUILD": note.build, "CLHARNESS_OUTPUT": scratch}
+        own = {"CLHARNESS_BUILD": note.build, "CLHARNESS_PARTS": note.parts, "CLHARNESS_OUTPUT": scratch}
+        environment = {**os.environ, **own}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), environment.get("PYTHONPATH")]))
         arguments = [*note.options, f"--clharness-json={records}", note.result.case]
         program = [sys.executable, "-P", "-m", "harness.run.again", note.root, *arguments]

@@ -15,22 +15,24 @@ from harness.report import CaseResult
 
 NOTE = "case.json"
 MAX_NOTE = 16 << 20
+VARIABLES = {"build": "CLHARNESS_BUILD", "parts": "CLHARNESS_PARTS"}
 
 
 @dataclass(frozen=True)
 class Note:
-    """What a kept folder says of its case: its record, pytest's root and options, and the build that was named."""
+    """What a kept folder says of its case: its record, pytest's root and options, and whose parts it was run with."""
 
     result: CaseResult
     root: str
     options: tuple[str, ...]
-    build: str
+    build: str  # the build that was named
+    parts: str  # of an installation, the folder below it
 
 
 def write_note(folder: Path, result: CaseResult, root: Path, options: Sequence[str]) -> None:
     """Notes in the folder of a kept case what its check is run again with."""
-    named = os.environ.get("CLHARNESS_BUILD", "")
-    content = {"result": result.to_json(), "root": str(root), "options": list(options), "build": named}
+    content = {"result": result.to_json(), "root": str(root), "options": list(options)}
+    content |= {name: os.environ.get(variable, "") for name, variable in VARIABLES.items()}
     (folder / NOTE).write_text(json.dumps(content))
 
 
@@ -39,6 +41,7 @@ def read_note(folder: Path) -> Note:
     try:
         content = json.loads(untrusted.head(folder / NOTE, MAX_NOTE))
         options = tuple(map(str, content["options"]))
-        return Note(CaseResult.from_json(content["result"]), str(content["root"]), options, str(content["build"]))
+        named = [str(content.get(name, "")) for name in VARIABLES]
+        return Note(CaseResult.from_json(content["result"]), str(content["root"]), options, *named)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{folder / NOTE} cannot be read ({error}): run the checks again for a new one") from None
