@@ -96,6 +96,6 @@ def test_no_command_gets_one_sentence() -> None:
 
 def test_checks_are_run_whole_where_python_leaves_assertions_out() -> None:
     """PYTHONOPTIMIZE, which some have for their own programs, takes docstrings and assertions out of all modules."""
-    whole = [sys.executable, "-m", "harness.cli", "loader", build().reference_loader, "-k", "fifo"]
+    whole = [sys.executable, "-m", "harness.cli", "loader", str(build().reference_loader), "-k", "fifo"]
     ended = subprocess.run(whole, cwd=ROOT, env=os.environ | {"PYTHONOPTIMIZE": "2"}, capture_output=True, text=True)
     assert ended.returncode == 0 and "as expected" in ended.stdout, ended.stdout + ended.stderr
