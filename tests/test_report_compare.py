@@ -97,6 +97,19 @@ def test_capability_that_another_product_never_had_is_not_broken(name: str, kind
     assert comparison.code == (1 if kind == "broken" else 0)
 
 
+def test_product_beside_another_has_not_broken() -> None:
+    """Neither of two products comes before the other; a run that is worse ends the command as it does for one."""
+    names = "test_a", "test_b"
+    comparison = compare(
+        run(case("test_a"), case("test_b", "fail")), run(case("test_a", "crash"), case("test_b"), name="Other")
+    )
+    text = "\n".join([*lines(comparison, plain, 120), comparison_summary(comparison)])
+    assert "WORSE IN THE SECOND: 1 case: is right, or less wrong, in the first" in text
+    assert "BETTER IN THE SECOND: 1 case: is right in the second" in text and "#### Worse in the second" in text
+    assert not any(word in text.lower() for word in ("broke", "fixed")) and all(name in text for name in names)
+    assert comparison.code == 1
+
+
 def test_capabilities_that_differ_are_a_line_each() -> None:
     """Whatever the requirements are: what a reader wants to know is which of the two lacks what."""
     names = [f"test_{i}" for i in range(4)]
@@ -106,10 +119,11 @@ def test_capabilities_that_differ_are_a_line_each() -> None:
     only = lacking("test_only", None), case("test_only")
     comparison = compare(run(*before, only[0]), run(*after, only[1], name="Other"))
     assert comparison.sentence() == (
-        "0 broken, 0 fixed, 0 changed, 5 differ in capability, 0 new, 0 gone; 5 cases are in both runs."
+        "0 worse in the second, 0 better in the second, 0 changed, 5 differ in capability, 0 new, 0 gone; "
+        "5 cases are in both runs."
     )
     text = lines(comparison, plain, 120)
-    at = text.index("DIFFERS IN CAPABILITY: 5 cases: each needs what only one of the two has; nothing broke")
+    at = text.index("DIFFERS IN CAPABILITY: 5 cases: each needs what only one of the two has; nothing else is worse")
     assert text[at + 1 : at + 3] == [
         "    4  after lacks ICD 2 (3 pass, 1 crash before)",
         "    1  before: this loader does not have: None (1 pass after)",

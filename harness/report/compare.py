@@ -29,6 +29,16 @@ MEANING: dict[Kind, str] = {
     "new": "has no case before",
     "gone": "has no case after",
 }
+# Of two products neither comes before the other: nothing broke in one that is right in the other.
+_TITLES_OF_PRODUCTS: dict[Kind, str] = {"broken": "worse in the second", "fixed": "better in the second"}
+_MEANING_OF_PRODUCTS: dict[Kind, str] = {
+    "broken": "is right, or less wrong, in the first",
+    "fixed": "is right in the second",
+    "changed": "is otherwise; none that is right in the first is wrong in the second",
+    "capability": "needs what only one of the two has; nothing else is worse",
+    "new": "has no case in the first",
+    "gone": "has no case in the second",
+}
 _RED = ("fail", "crash", "hang", "leak", "error")
 _WORSE = ("fail", "leak", "crash", "hang", "error")  # from what a program may survive to what it does not
 _SHOWN = 12  # groups of each kind on the terminal
@@ -93,10 +103,19 @@ class Comparison:
     cases: int  # in both runs
     cut_short: tuple[str, ...] = ()  # which of the runs did not come to their end: "before", "after"
     renamed: int = 0  # of the cases in both runs
+    products: bool = False  # two of them, and not one before and after
 
     def of(self, kind: Kind) -> list[Change]:
         """The changes of one kind, in the order of the plan."""
         return [change for change in self.changes if change.kind == kind]
+
+    def title(self, kind: Kind) -> str:
+        """A kind of change in two words or so."""
+        return (self.products and _TITLES_OF_PRODUCTS.get(kind)) or TITLES[kind]
+
+    def meaning(self, kind: Kind) -> str:
+        """What is so of each change of a kind: a sentence whose subject is the case."""
+        return (_MEANING_OF_PRODUCTS if self.products else MEANING)[kind]
 
     def sentence(self) -> str:
         """What the comparison means."""
@@ -107,11 +126,16 @@ class Comparison:
             return f"no case is in both runs{f'; {counts}' if counts else ''}.{short}"
         if not self.changes:
             return f"nothing differs in {counted(self.cases, 'case')}.{short}"
-        counts = ", ".join(_count(kind, numbers[kind]) for kind in KINDS if numbers[kind] or kind != "capability")
+        counts = ", ".join(self._count(kind, numbers[kind]) for kind in KINDS if numbers[kind] or kind != "capability")
         other = f", {self.renamed} of them by another name" if self.renamed else ""
         return (
             f"{counts}; {counted(self.cases, 'case')} {'is' if self.cases == 1 else 'are'} in both runs{other}.{short}"
         )
+
+    def _count(self, kind: Kind, number: int) -> str:
+        if kind == "capability":
+            return f"{number} {'differs' if number == 1 else 'differ'} in capability"
+        return f"{number} {self.title(kind)}"
 
     @property
     def broke(self) -> bool:
@@ -149,19 +173,15 @@ def compare(before: Saved, after: Saved) -> Comparison:
         and not (kind == "new" and "before" in cut_short)  # it was not reached, which says nothing of it
         and not (kind == "gone" and "after" in cut_short)
     ]
-    return Comparison(before.header, after.header, tuple(changes), len(old.keys() & new.keys()), cut_short, len(names))
+    return Comparison(
+        before.header, after.header, tuple(changes), len(old.keys() & new.keys()), cut_short, len(names), others
+    )
 
 
 def _others(before: Header, after: Header) -> bool:
     """Whether these are two products: what one never had, it has not lost. A name that is missing is no sign."""
     names = before.subject.name, after.subject.name
     return all(names) and names[0] != names[1]
-
-
-def _count(kind: Kind, number: int) -> str:
-    if kind == "capability":
-        return f"{number} {'differs' if number == 1 else 'differ'} in capability"
-    return f"{number} {kind}"
 
 
 def _lacks(result: CaseResult | None) -> bool:
@@ -253,8 +273,8 @@ def lines(comparison: Comparison, style: Style, width: int, verbose: bool = Fals
         if not changes:
             continue
         each = "" if len(changes) == 1 else "each "
-        title = wrap(f"{TITLES[kind].upper()}: {counted(len(changes), 'case')}: {each}{MEANING[kind]}", width)
-        output += ["", *(style(line, "bold") for line in title)]
+        title = f"{comparison.title(kind).upper()}: {counted(len(changes), 'case')}: {each}{comparison.meaning(kind)}"
+        output += ["", *(style(line, "bold") for line in wrap(title, width))]
         all_groups = groups(changes)
         if kind == "capability":
             output += _capabilities(all_groups, width, verbose)

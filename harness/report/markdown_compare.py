@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from harness.escaping import markdown
-from harness.report.compare import KINDS, TITLES, Comparison, compared, groups, how_of, title_of
+from harness.report.compare import KINDS, Comparison, compared, groups, how_of, title_of
 from harness.report.markdown import linked, table
 
 
@@ -22,6 +22,6 @@ def comparison_summary(comparison: Comparison) -> str:
             for group in groups(comparison.of(kind))
         ]
         if rows:
-            parts += [f"#### {TITLES[kind].capitalize()}", ""]
+            parts += [f"#### {comparison.title(kind).capitalize()}", ""]
             parts += table(["requirement", "before and after", "cases", "first case", "why"], rows, linked)
     return "\n".join(parts) + "\n"

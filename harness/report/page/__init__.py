@@ -14,7 +14,7 @@ from harness import __version__
 from harness.errors import UsageError
 from harness.escaping import printable
 from harness.report.causes import actual, by_reason, causes, sentence_of, verdicts_of
-from harness.report.compare import KINDS, MEANING, TITLES, Comparison, groups, how_of, title_of
+from harness.report.compare import KINDS, Comparison, groups, how_of, title_of
 from harness.report.ending import Ending
 from harness.report.layout import section_title
 from harness.report.page.data import STATUS_WORDS, page_data
@@ -157,6 +157,6 @@ def _comparison(comparison: Comparison | None, run: int) -> dict[str, Any] | Non
             for group in groups(comparison.of(kind))
         ]
         if rows:
-            about = {"kind": kind, "title": TITLES[kind], "meaning": MEANING[kind]}
+            about = {"kind": kind, "title": comparison.title(kind), "meaning": comparison.meaning(kind)}
             parts.append(about | {"rows": rows, "count": len(comparison.of(kind))})
     return {"sentence": comparison.sentence(), "good": comparison.good, "parts": parts}
