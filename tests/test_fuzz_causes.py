@@ -72,3 +72,15 @@ def test_finding_that_belongs_to_two_groups_joins_them(finding: Make) -> None:
 
 def test_input_that_is_not_described_is_no_common_cause(finding: Make) -> None:
     assert numbers(finding("leak@f", kind="leak"), finding("leak@g", kind="leak")) == [0, 1]
+
+
+def test_many_functions_that_go_wrong_in_one_way_have_one_cause(finding: Make) -> None:
+    """As where a table of functions was moved; two may well be two, and so may other ways and other targets."""
+    functions = "clGetDeviceInfo", "clCreateBuffer", "clFinish"
+    calls = [finding(f"calls-{name}", kind="wrong", words=name) for name in functions]
+    two = [finding(f"result-{name}", kind="wrong", words=f"{name} result") for name in functions[:2]]
+    elsewhere = finding("calls-clFlush", kind="wrong", words="else", target="dispatch_sequence")
+    crash = finding("calls-clWaitForEvents", words="other")
+    assert numbers(*calls, *two, elsewhere, crash) == [0, 0, 0, 1, 2, 3, 4]
+    assert numbers(*calls[:2], *two) == [0, 1, 2, 3]
+    assert causes([crash, *two, *calls]) == [[crash], [two[0]], [two[1]], calls]
