@@ -177,14 +177,6 @@ static void run_all(void)
     }
 }
 
-/* What others have signalled meanwhile, by their side of a semaphore, is noticed when the application asks. */
-static void look_outside(void)
-{
-    if (!fault(FAULT_signals_from_outside_are_not_seen, ANY_PLATFORM)) {
-        run_all();
-    }
-}
-
 /* Until a command has ended. */
 static void wait_for(struct object *event);
 
@@ -415,11 +407,11 @@ bool commands_handle(enum function function, const uint64_t *arguments, uint64_t
         return false;
     case FUNCTION_clFinish:
         flush(function, arguments);
-        look_outside();
+        run_all(); /* others may have signalled meanwhile, by their side of a semaphore */
         wait_while(queue_is_busy, arguments, FAULT_finishing_only_flushes);
         return false;
     case FUNCTION_clGetEventInfo:
-        look_outside();
+        run_all(); /* others may have signalled meanwhile, by their side of a semaphore */
         return event_info(arguments, result);
     case FUNCTION_clWaitForEvents:
         issue_awaited(arguments);

@@ -18,6 +18,7 @@ struct semaphore {
     struct payload payload;
     uint64_t export_type; /* 0: none */
     uint64_t import_type; /* 0: none */
+    bool own;             /* what this ICD itself made of it last */
 };
 
 static cl_int check_type(const struct property *property, const void *about)
@@ -172,11 +173,19 @@ static cl_int create(const uint64_t *arguments, struct object **object)
 
 /* --- wait and signal --- */
 
+static bool is_signalled(const struct semaphore *semaphore)
+{
+    bool is_from_outside = semaphore->import_type == CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR;
+    if (is_from_outside && fault(FAULT_signals_from_outside_are_not_seen, ANY_PLATFORM)) {
+        return semaphore->own;
+    }
+    return payload_value(&semaphore->payload);
+}
+
 static bool all_signalled(const struct command *command)
 {
     for (cl_uint i = 0; i < command->count; i++) {
-        const struct semaphore *semaphore = attachment_of(command->items[i])->semaphore;
-        if (!payload_value(&semaphore->payload)) {
+        if (!is_signalled(attachment_of(command->items[i])->semaphore)) {
             return fault(FAULT_wait_does_not_wait, ANY_PLATFORM);
         }
     }
@@ -193,6 +202,7 @@ static void set_payloads(const struct command *command)
         struct semaphore *semaphore = attachment_of(command->items[i])->semaphore;
         bool signals = value && !fault(FAULT_signal_does_nothing, ANY_PLATFORM);
         payload_set(&semaphore->payload, signals);
+        semaphore->own = signals;
     }
 }
 
