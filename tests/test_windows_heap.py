@@ -69,6 +69,21 @@ FUNCTIONS: dict[str, tuple[str, str, str, str]] = {
         "_recalloc(NULL, 2, 8)",
         "free",
     ),
+    **{
+        f"{prefix}{name}": (
+            "ucrtbase",
+            f"{kind} *{prefix}{name}(const {kind} *); void free(void *)",
+            f"(void *){prefix}{name}({text})",
+            "free",
+        )
+        for prefix in ("", "_o_")
+        for name, kind, text in (
+            ("_strdup", "char", '"fifteen letters"'),
+            ("_mbsdup", "unsigned char", '(const unsigned char *)"fifteen letters"'),
+            ("_wcsdup", "wchar_t", 'L"seven l"'),
+        )
+        if f"{prefix}{name}" != "_o__mbsdup"  # Wine lacks it
+    },
     "HeapAlloc": (
         "kernel32",
         "void *__stdcall HeapAlloc(void *, unsigned, size_t); int __stdcall HeapFree(void *, unsigned, void *)",

@@ -179,6 +179,9 @@ static LONG WINAPI hook_D3DKMTQueryAdapterInfo(const struct query_adapter *about
         about->size < sizeof *query) {
         return INVALID_PARAMETER;
     }
+    if (query->physical > 0) { /* of several that are linked as one: there are none */
+        return INVALID_PARAMETER;
+    }
     if (query->type != KEY_OF_ADAPTER) {
         query->status = STATUS_FAIL;
         return SUCCESS;

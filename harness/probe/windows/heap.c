@@ -2,7 +2,7 @@
 /* A heap for the subject that makes its misuse visible, as harness/probe/guarded_heap.c does on Linux: every block ends
  * at an unreadable page (or begins just past one), is filled with 0xA5, is never given out twice, and is unreadable
  * once it is freed. It takes the place of the functions that the subject imports, of the C library, of the process's
- * heap and of COM; what it gets from elsewhere to be freed, such as the result of _strdup, goes back there. */
+ * heap and of COM; what it gets from elsewhere to be freed, such as the result of _fullpath, goes back there. */
 #include "machine.h"
 
 #include <stdio.h>
@@ -172,6 +172,20 @@ static size_t hook__msize(void *memory)
     return block ? block->size : ((size_t(*)(void *))(uintptr_t)system_size)(memory);
 }
 
+static char *hook__strdup(const char *text)
+{
+    size_t size = text ? strlen(text) + 1 : 0;
+    char *copy = text ? allocate(size, false) : NULL;
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+static wchar_t *hook__wcsdup(const wchar_t *text)
+{
+    size_t size = text ? (wcslen(text) + 1) * sizeof *text : 0;
+    wchar_t *copy = text ? allocate(size, false) : NULL;
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
 /* --- the process's heap, which C libraries that a subject has within itself take theirs from --- */
 
 static LPVOID WINAPI hook_HeapAlloc(HANDLE heap, DWORD flags, SIZE_T size)
@@ -248,6 +262,13 @@ const struct hook heap_hooks[] = {
     OF_C_LIBRARY(_o_, ),
     OF_C_LIBRARY(_, _base),
     OF_C_LIBRARY(_o__, _base),
+    HOOK(_strdup),
+    REPLACE_AS(_o__strdup, _strdup, NULL),
+    REPLACE_AS(strdup, _strdup, NULL),
+    REPLACE_AS(_mbsdup, _strdup, NULL),
+    REPLACE_AS(_o__mbsdup, _strdup, NULL),
+    HOOK(_wcsdup),
+    REPLACE_AS(_o__wcsdup, _wcsdup, NULL),
     REPLACE_AS(_recalloc, _recalloc, NULL),
     REPLACE_AS(_o__recalloc, _recalloc, NULL),
     REPLACE_AS(_msize, _msize, &system_size),

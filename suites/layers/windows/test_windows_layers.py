@@ -138,6 +138,35 @@ def test_layer_with_a_long_path_is_initialised(loader: WindowsLoader, sandbox: S
 
 
 @requirement("LAY-DSC-010")
+@pytest.mark.parametrize("length", [259, 260, 512, 1000])
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_long_name_does_not_hide_other_layers(loader: WindowsLoader, sandbox: Sandbox, length: int, where: str) -> None:
+    """A name that is longer than paths of old were does not hide the layers before and after it."""
+    use_registry(loader, sandbox)
+    sandbox.vendor("a")
+    for priority, name in enumerate(("one", "two")):
+        sandbox.registry_layer(sandbox.layer(name), priority)
+    sandbox.registry_layer(("!" if where == "before" else "~") + "x" * (length - 1), 1)
+    assert initialised(loader, sandbox) == ["one", "two"]
+
+
+@requirement("LAY-DSC-010")
+@pytest.mark.parametrize("way", ["the kernel", "a device", "a list"])
+def test_layers_are_initialised_where_no_vendors_key_is(loader: WindowsLoader, sandbox: Sandbox, way: str) -> None:
+    """Layers of the registry are there, too, where the machine has no Vendors key and vendors come another way."""
+    use_registry(loader, sandbox)
+    mock = sandbox.icd("a")
+    if way == "a list":
+        loader.require("OCL_ICD_FILENAMES")
+        sandbox.env["OCL_ICD_FILENAMES"] = str(mock)
+    else:
+        sandbox.adapter(vendor=mock, kernel=way == "the kernel", devices=way == "a device")
+    for priority, name in enumerate(("one", "two")):
+        sandbox.registry_layer(sandbox.layer(name), priority)
+    assert initialised(loader, sandbox) == ["one", "two"]
+
+
+@requirement("LAY-DSC-010")
 @pytest.mark.parametrize("key", ["LayersX", "Layers\\More", "Vendors\\Layers"])
 def test_values_of_other_keys_are_no_layers(loader: WindowsLoader, sandbox: Sandbox, key: str) -> None:
     """Values of keys beside the Layers key, or below it, are not layers."""
