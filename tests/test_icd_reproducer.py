@@ -153,6 +153,20 @@ def test_extension_function_is_got_by_its_name(tmp_path: Path) -> None:
     compiles(tmp_path, text)
 
 
+def test_list_of_pointers_is_an_array_of_pointers(tmp_path: Path) -> None:
+    """`void **` points at `void *`; its first word may be named without an offset, as the probe takes it."""
+    exchange = [
+        "buffer 1 8 0", "call 2 clGetPlatformIDs 1 b1 0", "call 3 clSVMAlloc 0 1 64 0", "buffer 4 16 0", "word 4 0 r3",
+        "word 4 8 r3",
+        "buffer 5 8 0", "word 5 0 *b1", "call 6 clEnqueueSVMFree 0 2 b4 0 0 0 0 0",
+        "call 7 clEnqueueSVMFree 0 1 b5 0 0 0 0 0",
+    ]  # fmt: skip
+    replies = ["ok"] * 2 + ["ok 0x7f0000001000"] + ["ok"] * 5 + ["ok 0x0"] * 2
+    text = text_of(exchange, replies, (Compared("r7", "==", -36, False, kind="code"),))
+    assert "2, (void *[]){address, address}" in text and "1, &platform" in text
+    compiles(tmp_path, text)
+
+
 def test_threads_are_not_reproducible() -> None:
     with pytest.raises(NotReproducible, match="threads"):
         text_of(["thread 0 call 1 clFinish 0"])

@@ -31,6 +31,7 @@ _IGNORED = (
 _OF_ITSELF = ("clGetPlatformInfo", "clGetDeviceInfo")
 _GETTERS = re.compile(r"cl(Icd)?Get(?!.*Extension.*Semaphore)\w+$")
 _IDENTIFIER = re.compile(r"\b[br]\d+\b")
+_WORD_OF_MEMORY = re.compile(r"^\*b\d+$")  # the first one, which may be named without its offset
 _SUFFIXED = re.compile(r"\bCL_\w+_(?:KHR|EXT|APPLE|INTEL|ARM|QCOM|NV|AMD|IMG|POCL)\b")
 
 
@@ -84,7 +85,7 @@ def steps_of(exchange: Sequence[str], replies: Sequence[str]) -> list[Step]:
     """The commands; what fills memory directly after it was made is part of that. Raises NotReproducible."""
     steps: list[Step] = []
     for number, command in enumerate(exchange):
-        kind, *words = command.split(" ")
+        kind, *words = (_WORD_OF_MEMORY.sub(r"\g<0>+0", word) for word in command.split(" "))
         reply = replies[number].removeprefix("ok").strip() if number < len(replies) else ""
         if kind not in _KNOWN:
             raise NotReproducible(f"it needs {_NEEDS.get(kind, kind)}")

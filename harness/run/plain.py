@@ -74,7 +74,7 @@ class PlainWords(Words):
     @staticmethod
     def _type(parameter: Parameter, size: int, is_handle: bool) -> str:
         if parameter.pointee:
-            return parameter.type.replace("const ", "").replace("*", "").rpartition(" ")[0].strip()
+            return re.sub(r"\*(\**)\w+$", r"\1", parameter.type.replace("const ", "")).strip()
         return "void *" if is_handle else {1: "cl_uchar", 4: "cl_uint", 8: "cl_ulong"}[size]
 
     def _share_errors(self, shown: Sequence[Step], judged: set[str]) -> None:
