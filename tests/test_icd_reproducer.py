@@ -157,8 +157,7 @@ def test_list_of_pointers_is_an_array_of_pointers(tmp_path: Path) -> None:
     """`void **` points at `void *`; its first word may be named without an offset, as the probe takes it."""
     exchange = [
         "buffer 1 8 0", "call 2 clGetPlatformIDs 1 b1 0", "call 3 clSVMAlloc 0 1 64 0", "buffer 4 16 0", "word 4 0 r3",
-        "word 4 8 r3",
-        "buffer 5 8 0", "word 5 0 *b1", "call 6 clEnqueueSVMFree 0 2 b4 0 0 0 0 0",
+        "word 4 8 r3", "buffer 5 8 0", "word 5 0 *b1", "call 6 clEnqueueSVMFree 0 2 b4 0 0 0 0 0",
         "call 7 clEnqueueSVMFree 0 1 b5 0 0 0 0 0",
     ]  # fmt: skip
     replies = ["ok"] * 2 + ["ok 0x7f0000001000"] + ["ok"] * 5 + ["ok 0x0"] * 2

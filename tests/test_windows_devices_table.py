@@ -105,7 +105,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         subject,
     ]
     source = ROOT / "tests" / "windows_devices.c"
-    subprocess.run([*command, source, "-lcfgmgr32"], check=True)
+    subprocess.run([*command, str(source), "-lcfgmgr32"], check=True)
     environment = os.environ | {"CLHARNESS_BUILD": str(WINDOWS)}
     session = [sys.executable, "-c", SESSION, str(subject)]
     done = subprocess.run(session, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)

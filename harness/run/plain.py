@@ -191,7 +191,8 @@ class PlainWords(Words):
             return "unsigned char", self._bytes(step)
         kind = self._type(parameter, 8, False) if parameter and parameter.pointee == 8 else "uint64_t"
         texts = self._words(step, own, content)
-        if parameter and parameter.pointee == 8 and parameter.kind in ("handles", "handle_out", "strings"):
+        is_of_pointers = parameter is not None and parameter.kind in ("handles", "handle_out", "strings")
+        if parameter and parameter.pointee == 8 and (is_of_pointers or kind.endswith("*")):
             kind = "const char *" if parameter.kind == "strings" else kind
             texts = [re.sub(r"^V\((.*)\)$", r"\1", text) for text in texts]
             texts = ["NULL" if text == "0" else f"(void *){text}" if text[0].isdigit() else text for text in texts]
