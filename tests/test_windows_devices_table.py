@@ -102,7 +102,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         "-D_WIN32_WINNT=0x0601",
         f'-DANSWERS="Z:{place}"',
         "-o",
-        subject,
+        str(subject),
     ]
     source = ROOT / "tests" / "windows_devices.c"
     subprocess.run([*command, str(source), "-lcfgmgr32"], check=True)
