@@ -46,16 +46,19 @@ static void replace_first_word(const struct argument *a, const struct reply *rep
     reply_ok(reply);
 }
 
-/* --- an allocator of the application's: memory that is never 0, and that knows whose it is --- */
+/* --- an allocator of the application's: memory that is never 0, that knows whose it is, and that nobody gets twice ---
+ */
 
 static const char after[] = "after its end...";
-enum { OWN_MEMORY = 0x0A110C8D, AFTER = sizeof after };
+enum { OWN_MEMORY = 0x0A110C8D, AFTER = sizeof after, NOT_ZERO = 0xA5 };
 static int64_t pieces_in_use;
 
 struct piece {
     alignas(max_align_t) uint64_t mark;
     size_t size;
+    struct piece *next; /* of those that were given back */
 };
+static struct piece *given_back;
 
 /* What stands after a piece is nobody's to write to. */
 static void check_end(struct piece *piece)
@@ -88,7 +91,7 @@ static void *VKAPI_PTR allocate(void *data, size_t size, size_t alignment, VkSys
     *piece = (struct piece){.mark = OWN_MEMORY, .size = size};
     pieces_in_use++;
     memcpy((char *)(piece + 1) + size, after, AFTER);
-    return memset(piece + 1, 0xA5, size);
+    return memset(piece + 1, NOT_ZERO, size);
 }
 
 static void VKAPI_PTR release(void *data, void *memory)
@@ -98,8 +101,25 @@ static void VKAPI_PTR release(void *data, void *memory)
     if (piece) {
         check_end(piece);
         piece->mark = 0;
+        piece->next = given_back;
+        given_back = piece;
         pieces_in_use--;
-        free(piece);
+        memset(memory, NOT_ZERO, piece->size);
+    }
+}
+
+/* What was given back is nobody's to write to. */
+static void check_given_back(void)
+{
+    for (struct piece *piece = given_back; piece; piece = piece->next) {
+        const unsigned char *bytes = (const unsigned char *)(piece + 1);
+        for (size_t i = 0; i < piece->size; i++) {
+            if (bytes[i] != NOT_ZERO) {
+                const uint64_t address = (uint64_t)(uintptr_t)bytes;
+                probe_log_call("event", "memory written late", &address, 1, NULL);
+                break;
+            }
+        }
     }
 }
 
@@ -117,16 +137,28 @@ static void *VKAPI_PTR reallocate(void *data, void *memory, size_t size, size_t 
     return to;
 }
 
+static void VKAPI_PTR hear_of_internal(void *data, size_t size, VkInternalAllocationType type,
+                                       VkSystemAllocationScope scope)
+{
+    (void)data;
+    (void)size;
+    (void)type;
+    (void)scope;
+}
+
 static void allocator(const struct argument *a, const struct reply *reply)
 {
-    static const VkAllocationCallbacks callbacks = {
-        .pfnAllocation = allocate, .pfnReallocation = reallocate, .pfnFree = release};
-    reply_result(reply, a[0].value, (uint64_t)(uintptr_t)&callbacks);
+    static const VkAllocationCallbacks callbacks[] = {
+        {.pfnAllocation = allocate, .pfnReallocation = reallocate, .pfnFree = release},
+        {NULL, allocate, reallocate, release, hear_of_internal, hear_of_internal},
+    };
+    reply_result(reply, a[0].value, (uint64_t)(uintptr_t)&callbacks[a[1].value != 0]);
 }
 
 static void allocated(const struct argument *a, const struct reply *reply)
 {
     (void)a;
+    check_given_back();
     reply_write(reply, "ok %lld", (long long)pieces_in_use);
 }
 
@@ -159,8 +191,9 @@ static void hearer(const struct argument *a, const struct reply *reply)
 static const struct command rows[] = {
     /* Calls the function at an address with the signature of FUNCTION; ok RESULT, which is kept. */
     {"vkcall", "RESULT TOKEN FUNCTION TOKEN...", call, false},
-    /* ok ADDRESS of a VkAllocationCallbacks, which is kept. */
-    {"vkallocator", "RESULT", allocator, false},
+    /* ok ADDRESS of a VkAllocationCallbacks, which is kept; where NUMBER is not 0 with functions for internal memory.
+     */
+    {"vkallocator", "RESULT NUMBER", allocator, false},
     /* ok NUMBER of pieces of memory that this allocator has given and not got back. */
     {"vkallocated", "", allocated, false},
     /* ok ADDRESS of a function for messengers, or where NUMBER is not 0 for callbacks of reports, which is kept. */

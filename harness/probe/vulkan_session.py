@@ -56,14 +56,16 @@ class VulkanCalls(ProcessCalls):
         """Calls a function that the loader exports."""
         return self.call_at(f"@{function}", function, *arguments)
 
-    def allocator(self) -> Value:
-        """A VkAllocationCallbacks. Its memory is never 0; what it has not given is an event "foreign memory", and what
-        was written beyond the end of a piece is an event "memory overrun"."""
+    def allocator(self, *, internal: bool = False) -> Value:
+        """A VkAllocationCallbacks, with functions that hear of internal memory or without.
+
+        Its memory is never 0, and given once only. What it has not given is an event "foreign memory", what was written
+        beyond the end of a piece "memory overrun", and after it was given back "memory written late" (`allocated`)."""
         self._values += 1
-        return Value(int(self.command(f"vkallocator {self._values}"), 16), f"r{self._values}")
+        return Value(int(self.command(f"vkallocator {self._values} {int(internal)}"), 16), f"r{self._values}")
 
     def allocated(self) -> int:
-        """How many pieces of memory the allocator has given and not got back."""
+        """How many pieces of memory the allocator has given and not got back; looks whether those were written to."""
         return int(self.command("vkallocated"))
 
     def hearer(self, *, reports: bool = False) -> Value:

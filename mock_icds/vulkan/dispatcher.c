@@ -65,11 +65,27 @@ static void log_instance_info(struct calllog_line *line, const VkInstanceCreateI
     log_chain(line, info->pNext);
 }
 
+/* The features that are wanted, by their bits. */
+static uint64_t features_of(const VkPhysicalDeviceFeatures *features)
+{
+    enum { COUNT = sizeof *features / sizeof(VkBool32) };
+    VkBool32 wanted[COUNT] = {0};
+    uint64_t bits = 0;
+    if (features) {
+        memcpy(wanted, features, sizeof wanted);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        bits |= (uint64_t)(wanted[i] != 0) << i;
+    }
+    return bits;
+}
+
 static void log_device_info(struct calllog_line *line, const VkDeviceCreateInfo *info)
 {
     log_names(line, "extensions", info->ppEnabledExtensionNames, info->enabledExtensionCount);
     log_names(line, "layers", info->ppEnabledLayerNames, info->enabledLayerCount);
     calllog_hex(line, "features", (uint64_t)(uintptr_t)info->pEnabledFeatures);
+    calllog_hex(line, "enabledFeatures", features_of(info->pEnabledFeatures));
     calllog_hex(line, "queues", info->queueCreateInfoCount);
     log_chain(line, info->pNext);
     for (const VkBaseInStructure *part = info->pNext; part; part = part->pNext) {
@@ -114,6 +130,21 @@ static void log_chains(struct calllog_line *line, const struct vulkan_function_i
         }
         snprintf(key, sizeof key, "chain%u", i);
         calllog_words(line, key, parts, count);
+    }
+}
+
+/* A structure that is not called what it is, of which only the first of several is looked at. */
+static void check_types(const struct vulkan_function_info *info, const uint64_t *a)
+{
+    for (unsigned i = 0; i < info->parameter_count; i++) {
+        const VkBaseInStructure *part = info->chained >> i & 1 ? pointer(a[i]) : NULL;
+        if (part && (int32_t)part->sType != info->types[i]) {
+            struct calllog_line line;
+            calllog_begin(&line, mock_name, "event", "wrong structure");
+            calllog_string(&line, "function", info->name, strlen(info->name));
+            calllog_hex(&line, "type", (uint64_t)part->sType);
+            calllog_commit(&mock_log, &line);
+        }
     }
 }
 
@@ -163,6 +194,9 @@ uint64_t vulkan_component_call(enum vulkan_function function, const uint64_t *ar
         return run ? run(arguments) : 0; /* look-ups have lines of their own */
     }
     log_call(function, arguments, run != NULL);
+    if (run) {
+        check_types(&vulkan_function_info[function], arguments);
+    }
     uint64_t result = run ? run(arguments) : distinct(function);
     log_return(function, result);
     return result;

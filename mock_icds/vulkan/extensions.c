@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of extensions, out of the text of a setting; and lists of which there is a part in what memory there is. */
 #include "extensions.h"
+#include "implementation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,5 +35,6 @@ uint64_t extensions_write(uint32_t *count, void *to, size_t stride, const void *
         memcpy((char *)to + i * stride, (const char *)from + i * size, size);
     }
     *count = written;
+    claim_more(FAULT_queries_claim_more, count, to);
     return written < all ? (uint64_t)VK_INCOMPLETE : VK_SUCCESS;
 }

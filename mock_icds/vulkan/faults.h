@@ -140,6 +140,10 @@ FAULT(instance_without_magic)
 FAULT(device_count_fails)
 /* Answers the VkResult VALUE where vkEnumeratePhysicalDevices asks for the list. */
 FAULT(device_list_fails)
+/* Writes the number where vkEnumeratePhysicalDevices asks for it, and answers the VkResult VALUE. */
+FAULT(device_count_fails_late)
+/* Writes the list where vkEnumeratePhysicalDevices asks for it, and answers the VkResult VALUE. */
+FAULT(device_list_fails_late)
 /* Answers VK_INCOMPLETE where vkEnumeratePhysicalDevices asks for the list, which is whole. */
 FAULT(device_list_incomplete)
 /* Lists one device fewer than the number that was asked before. */
@@ -154,6 +158,13 @@ FAULT(device_list_overflows)
 FAULT(device_list_claims_more)
 /* Says that it wrote VALUE groups more than there was room for. */
 FAULT(group_list_claims_more)
+/* Says in answer to queries of a device that it wrote VALUE queue families, formats or displays more than there was
+ * room for. */
+FAULT(queries_claim_more)
+/* Says that each of its groups has VALUE devices more than it lists. */
+FAULT(group_claims_more_devices)
+/* Has no devices any more once it was asked what it supports of a surface. */
+FAULT(devices_go_with_surfaces)
 /* Says that it wrote VALUE extensions of a device more than there was room for. */
 FAULT(device_extension_list_claims_more)
 /* Lists new handles each time. */

@@ -21,6 +21,9 @@ extern const struct implemented surfaces_implemented[];         /* surfaces.c */
 extern const struct implemented messengers_implemented[];       /* messengers.c */
 extern const struct implemented displays_implemented[];         /* displays.c */
 
+/* Whether a device was asked what it supports of a surface (surfaces.c). */
+extern bool surfaces_were_asked;
+
 /* The argument as a pointer. */
 static inline void *pointer(uint64_t word)
 {

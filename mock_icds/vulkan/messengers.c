@@ -20,7 +20,7 @@ static uint64_t destroy_messenger(const uint64_t *a)
     return 0;
 }
 
-/* The information about names and about tags begins alike. */
+/* The information about names and about tags begins alike, that of VK_EXT_debug_marker, too. */
 static uint64_t name_object(const uint64_t *a)
 {
     const VkDebugUtilsObjectNameInfoEXT *info = pointer(a[1]);
@@ -39,5 +39,7 @@ const struct implemented messengers_implemented[] = {
     {VULKAN_vkDestroyDebugReportCallbackEXT, destroy_messenger},
     {VULKAN_vkSetDebugUtilsObjectNameEXT, name_object},
     {VULKAN_vkSetDebugUtilsObjectTagEXT, name_object},
+    {VULKAN_vkDebugMarkerSetObjectNameEXT, name_object},
+    {VULKAN_vkDebugMarkerSetObjectTagEXT, name_object},
     {VULKAN_FUNCTION_COUNT, NULL},
 };

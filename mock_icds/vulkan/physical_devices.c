@@ -43,10 +43,10 @@ static uint64_t enumerate_devices(const uint64_t *a)
     if (fails(failing)) {
         return failure(failing);
     }
-    uint32_t all = devices_now(!devices);
+    uint32_t all = fails(FAULT_devices_go_with_surfaces) && surfaces_were_asked ? 0 : devices_now(!devices);
     if (!devices) {
         *count = all;
-        return VK_SUCCESS;
+        return fails(FAULT_device_count_fails_late) ? failure(FAULT_device_count_fails_late) : VK_SUCCESS;
     }
     all -= fails(FAULT_device_list_is_shorter) && all > 0 ? 1 : 0;
     uint32_t written = *count < all ? *count : all;
@@ -56,6 +56,9 @@ static uint64_t enumerate_devices(const uint64_t *a)
     }
     *count = written;
     claim_more(FAULT_device_list_claims_more, count, devices);
+    if (fails(FAULT_device_list_fails_late)) {
+        return failure(FAULT_device_list_fails_late);
+    }
     if (fails(FAULT_device_list_never_incomplete)) {
         return VK_SUCCESS;
     }
@@ -97,6 +100,7 @@ static uint64_t enumerate_groups(const uint64_t *a)
         }
         if (groups) {
             groups[group].physicalDeviceCount = size;
+            claim_more(FAULT_group_claims_more_devices, &groups[group].physicalDeviceCount, groups);
             groups[group].subsetAllocation = VK_TRUE;
         }
     }
@@ -198,6 +202,7 @@ static uint64_t get_queue_families(const uint64_t *a)
         families[0] = (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_GRAPHICS_BIT, .queueCount = 4};
     }
     *count = families && *count == 0 ? 0 : 1;
+    claim_more(FAULT_queries_claim_more, count, families);
     return 0;
 }
 
@@ -219,6 +224,7 @@ static void fill_sparse(uint32_t *count, void *first, size_t stride)
         *to = (VkSparseImageFormatProperties){.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .flags = i + 1};
     }
     *count = written;
+    claim_more(FAULT_queries_claim_more, count, first);
 }
 
 static uint64_t get_sparse(const uint64_t *a)

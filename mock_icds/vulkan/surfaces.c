@@ -92,8 +92,11 @@ static uint64_t destroy_surface(const uint64_t *a)
     return 0;
 }
 
+bool surfaces_were_asked;
+
 static uint64_t get_support(const uint64_t *a)
 {
+    surfaces_were_asked = true;
     log_surface(a[2]);
     *(VkBool32 *)pointer(a[3]) = VK_TRUE;
     return VK_SUCCESS;

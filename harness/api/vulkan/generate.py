@@ -60,6 +60,7 @@ struct vulkan_function_info {{
     int has_result;
     int is_result_code; /* its result is a VkResult */
     uint32_t chained;   /* the parameters that point to structures with sType and pNext, by their bits */
+    const int32_t *types; /* the sType of what each parameter points to, where it is chained; else NULL */
 }};
 
 /* By `enum vulkan_function`, sorted by name. */
@@ -81,20 +82,27 @@ uint64_t vulkan_component_call(enum vulkan_function function, const uint64_t *ar
 """
 
 
-def _chained(function: dict[str, Any], structures: dict[str, dict[str, Any]]) -> int:
-    """The parameters that point to structures which others can follow, by their bits."""
-    pointers = (i for i, p in enumerate(function["parameters"]) if p["kind"] == "pointer")
-    owners = {i: structures.get(function["parameters"][i]["of"]) for i in pointers}
-    return sum(1 << i for i, owner in owners.items() if owner and owner.get("stype") is not None)
+def _types(function: dict[str, Any], structures: dict[str, dict[str, Any]]) -> list[int | None]:
+    """By parameter, the sType of the structure that it points to and others can follow; None for others."""
+    pointers = [p["of"] if p["kind"] == "pointer" else "" for p in function["parameters"]]
+    return [structures.get(name, {}).get("stype") for name in pointers]
+
+
+def _row(function: dict[str, Any], structures: dict[str, dict[str, Any]]) -> str:
+    """The description of one function in C."""
+    types = _types(function, structures)
+    chained = sum(1 << i for i, known in enumerate(types) if known is not None)
+    words = ", ".join(str(known or 0) for known in types)
+    array = f"(const int32_t[]){{{words}}}" if chained else "NULL"
+    return (
+        f'    {{"{function["name"]}", VULKAN_{function["level"]}, {len(types)}, {int(function["result"] != "void")}, '
+        f"{int(function['result_type'] == 'VkResult')}, {chained:#x}, {array}}},\n"
+    )
 
 
 def descriptions(functions: Sequence[dict[str, Any]], structures: dict[str, dict[str, Any]]) -> str:
     """The C table that describes each function, in the order of its number."""
-    rows = "".join(
-        f'    {{"{f["name"]}", VULKAN_{f["level"]}, {len(f["parameters"])}, {int(f["result"] != "void")}, '
-        f"{int(f['result_type'] == 'VkResult')}, {_chained(f, structures):#x}}},\n"
-        for f in functions
-    )
+    rows = "".join(_row(f, structures) for f in functions)
     return f"""{MARK}
 #include "clharness_vulkan_functions.h"
 

@@ -21,9 +21,10 @@
             *count = 0;                                                                           \
             return VK_SUCCESS;                                                                    \
         }                                                                                         \
-        element *list = to ? calloc(*count + 1, sizeof *list) : NULL;                             \
+        uint32_t room = to ? *count : 0;                                                          \
+        element *list = to ? calloc(room + 1, sizeof *list) : NULL;                               \
         VkResult result = FUNCTION(device, old)(device->handle, __VA_ARGS__ count, list);         \
-        for (uint32_t i = 0; list && result >= 0 && i < *count; i++) {                            \
+        for (uint32_t i = 0; list && result >= 0 && i < *count && i < room; i++) {                \
             to[i].member = list[i];                                                               \
         }                                                                                         \
         free(list);                                                                               \

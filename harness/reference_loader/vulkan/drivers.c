@@ -136,6 +136,8 @@ void drivers_unload(struct driver *driver)
         dlclose(driver->library);
     }
     driver->library = NULL;
+    free(driver->extensions.names);
+    driver->extensions.names = NULL;
 }
 
 size_t drivers_extensions(const struct driver *driver, VkExtensionProperties **extensions)

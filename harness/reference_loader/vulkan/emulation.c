@@ -69,9 +69,10 @@ void loader_vkGetPhysicalDeviceQueueFamilyProperties2(struct physical_device *de
         CALL(device, vkGetPhysicalDeviceQueueFamilyProperties2)(device->handle, count, to);
         return;
     }
-    VkQueueFamilyProperties *families = to ? calloc(*count + 1, sizeof *families) : NULL;
+    uint32_t room = to ? *count : 0;
+    VkQueueFamilyProperties *families = to ? calloc(room + 1, sizeof *families) : NULL;
     CALL(device, vkGetPhysicalDeviceQueueFamilyProperties)(device->handle, count, families);
-    for (uint32_t i = 0; families && i < *count; i++) {
+    for (uint32_t i = 0; families && i < *count && i < room; i++) {
         to[i].queueFamilyProperties = families[i];
     }
     free(families);
@@ -89,6 +90,22 @@ void loader_vkGetPhysicalDeviceFormatProperties2(struct physical_device *device,
     }
 }
 
+/* Whether structures that follow ask for, or are to hold, what a driver of Vulkan 1.0 cannot know of. */
+static bool is_beyond_1_0(const void *chain)
+{
+    for (const VkBaseInStructure *part = chain; part; part = part->pNext) {
+        switch (part->sType) {
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO:
+        case VK_STRUCTURE_TYPE_EXTERNAL_IMAGE_FORMAT_PROPERTIES:
+        case VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_IMAGE_FORMAT_PROPERTIES:
+            return true;
+        default:
+            break;
+        }
+    }
+    return false;
+}
+
 VkResult loader_vkGetPhysicalDeviceImageFormatProperties2(struct physical_device *device,
                                                           const VkPhysicalDeviceImageFormatInfo2 *info,
                                                           VkImageFormatProperties2 *to);
@@ -98,6 +115,9 @@ VkResult loader_vkGetPhysicalDeviceImageFormatProperties2(struct physical_device
 {
     if (CALL(device, vkGetPhysicalDeviceImageFormatProperties2)) {
         return CALL(device, vkGetPhysicalDeviceImageFormatProperties2)(device->handle, info, to);
+    }
+    if (is_beyond_1_0(info->pNext) || is_beyond_1_0(to->pNext)) {
+        return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     return CALL(device, vkGetPhysicalDeviceImageFormatProperties)(
         device->handle, info->format, info->type, info->tiling, info->usage, info->flags, &to->imageFormatProperties);
@@ -114,10 +134,11 @@ void loader_vkGetPhysicalDeviceSparseImageFormatProperties2(struct physical_devi
         CALL(device, vkGetPhysicalDeviceSparseImageFormatProperties2)(device->handle, info, count, to);
         return;
     }
-    VkSparseImageFormatProperties *formats = to ? calloc(*count + 1, sizeof *formats) : NULL;
+    uint32_t room = to ? *count : 0;
+    VkSparseImageFormatProperties *formats = to ? calloc(room + 1, sizeof *formats) : NULL;
     CALL(device, vkGetPhysicalDeviceSparseImageFormatProperties)
     (device->handle, info->format, info->type, info->samples, info->usage, info->tiling, count, formats);
-    for (uint32_t i = 0; formats && i < *count; i++) {
+    for (uint32_t i = 0; formats && i < *count && i < room; i++) {
         to[i].properties = formats[i];
     }
     free(formats);

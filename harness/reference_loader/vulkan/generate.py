@@ -39,6 +39,7 @@ BY_HAND = {
     "vkCreateDebugUtilsMessengerEXT", "vkDestroyDebugUtilsMessengerEXT", "vkCreateDebugReportCallbackEXT",
     "vkDestroyDebugReportCallbackEXT", "vkSubmitDebugUtilsMessageEXT", "vkDebugReportMessageEXT",
     "vkSetDebugUtilsObjectNameEXT", "vkSetDebugUtilsObjectTagEXT",
+    "vkDebugMarkerSetObjectNameEXT", "vkDebugMarkerSetObjectTagEXT",
 }  # fmt: skip
 _EXPORTED_EXTENSIONS = {"VK_KHR_surface", "VK_KHR_swapchain", "VK_KHR_display", "VK_KHR_display_swapchain"}
 _INFO = "VkPhysicalDeviceSurfaceInfo2KHR"

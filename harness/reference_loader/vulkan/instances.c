@@ -240,7 +240,7 @@ static bool make_instance(struct driver *driver, const VkInstanceCreateInfo *inf
     if (result != VK_SUCCESS || !driver->instance) {
         return false;
     }
-    if (!drivers_find_functions(driver)) {
+    if (!drivers_find_functions(driver) || !extensions_keep(&driver->extensions, names, own.enabledExtensionCount)) {
         PFN_vkDestroyInstance destroy = (PFN_vkDestroyInstance)driver->functions[VULKAN_vkDestroyInstance];
         if (destroy) {
             destroy(driver->instance, allocator);

@@ -171,6 +171,8 @@ static bool is_own(int which)
     case VULKAN_vkGetDeviceGroupSurfacePresentModesKHR:
     case VULKAN_vkSetDebugUtilsObjectNameEXT:
     case VULKAN_vkSetDebugUtilsObjectTagEXT:
+    case VULKAN_vkDebugMarkerSetObjectNameEXT:
+    case VULKAN_vkDebugMarkerSetObjectTagEXT:
         return true;
     default:
         return false;

@@ -199,7 +199,11 @@ void loader_vkDebugReportMessageEXT(struct instance *instance, VkDebugReportFlag
         .pObjects = &about,
     };
     tell_callbacks(instance, &report);
-    tell_messengers(instance, severity_of(flags), VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT, &data);
+    bool is_of_performance = (flags & VK_DEBUG_REPORT_PERFORMANCE_WARNING_BIT_EXT) != 0;
+    tell_messengers(instance, severity_of(flags),
+                    is_of_performance ? VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT
+                                      : VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT,
+                    &data);
 }
 
 /* --- names --- */
@@ -235,4 +239,29 @@ VkResult loader_vkSetDebugUtilsObjectTagEXT(VkDevice handle, const VkDebugUtilsO
     VkDebugUtilsObjectTagInfoEXT own = *info;
     own.objectHandle = own_handle(device, info->objectType, info->objectHandle);
     return ((PFN_vkSetDebugUtilsObjectTagEXT)device->functions[VULKAN_vkSetDebugUtilsObjectTagEXT])(handle, &own);
+}
+
+/* What VK_EXT_debug_marker calls a type of objects, as the extension after it does: that of surfaces has a number of
+ * its own. */
+static VkObjectType type_of(VkDebugReportObjectTypeEXT type)
+{
+    return type == VK_DEBUG_REPORT_OBJECT_TYPE_SURFACE_KHR_EXT ? VK_OBJECT_TYPE_SURFACE_KHR : (VkObjectType)type;
+}
+
+VkResult loader_vkDebugMarkerSetObjectNameEXT(VkDevice handle, const VkDebugMarkerObjectNameInfoEXT *info);
+VkResult loader_vkDebugMarkerSetObjectNameEXT(VkDevice handle, const VkDebugMarkerObjectNameInfoEXT *info)
+{
+    struct device *device = device_of(handle);
+    VkDebugMarkerObjectNameInfoEXT own = *info;
+    own.object = own_handle(device, type_of(info->objectType), info->object);
+    return ((PFN_vkDebugMarkerSetObjectNameEXT)device->functions[VULKAN_vkDebugMarkerSetObjectNameEXT])(handle, &own);
+}
+
+VkResult loader_vkDebugMarkerSetObjectTagEXT(VkDevice handle, const VkDebugMarkerObjectTagInfoEXT *info);
+VkResult loader_vkDebugMarkerSetObjectTagEXT(VkDevice handle, const VkDebugMarkerObjectTagInfoEXT *info)
+{
+    struct device *device = device_of(handle);
+    VkDebugMarkerObjectTagInfoEXT own = *info;
+    own.object = own_handle(device, type_of(info->objectType), info->object);
+    return ((PFN_vkDebugMarkerSetObjectTagEXT)device->functions[VULKAN_vkDebugMarkerSetObjectTagEXT])(handle, &own);
 }

@@ -135,9 +135,10 @@ static uint32_t list_groups(const struct driver *driver, VkPhysicalDeviceGroupPr
 static void fill_group(struct instance *instance, struct driver *driver, VkPhysicalDeviceGroupProperties *to,
                        const VkPhysicalDeviceGroupProperties *group)
 {
-    to->physicalDeviceCount = group->physicalDeviceCount;
+    uint32_t count = group->physicalDeviceCount;
+    to->physicalDeviceCount = count < VK_MAX_DEVICE_GROUP_SIZE ? count : VK_MAX_DEVICE_GROUP_SIZE;
     to->subsetAllocation = group->subsetAllocation;
-    for (uint32_t i = 0; i < group->physicalDeviceCount && i < VK_MAX_DEVICE_GROUP_SIZE; i++) {
+    for (uint32_t i = 0; i < to->physicalDeviceCount; i++) {
         to->physicalDevices[i] = (VkPhysicalDevice)physical_devices_wrap(instance, driver, group->physicalDevices[i]);
     }
 }

@@ -143,10 +143,11 @@ VkResult loader_vkGetPhysicalDeviceSurfaceFormats2KHR(struct physical_device *de
     if (FUNCTION(device, vkGetPhysicalDeviceSurfaceFormats2KHR)) {
         return FUNCTION(device, vkGetPhysicalDeviceSurfaceFormats2KHR)(device->handle, &own, count, to);
     }
-    VkSurfaceFormatKHR *formats = to ? calloc(*count + 1, sizeof *formats) : NULL;
+    uint32_t room = to ? *count : 0;
+    VkSurfaceFormatKHR *formats = to ? calloc(room + 1, sizeof *formats) : NULL;
     VkResult result =
         FUNCTION(device, vkGetPhysicalDeviceSurfaceFormatsKHR)(device->handle, own.surface, count, formats);
-    for (uint32_t i = 0; formats && i < *count; i++) {
+    for (uint32_t i = 0; formats && i < *count && i < room; i++) {
         to[i].surfaceFormat = formats[i];
     }
     free(formats);

@@ -39,10 +39,11 @@ VkSurfaceKHR surfaces_for(const struct driver *driver, VkSurfaceKHR handle)
     return own ? own : handle;
 }
 
-/* Whether a driver makes surfaces itself. */
+/* Whether a driver makes surfaces of a kind itself. */
 static bool makes_surfaces(const struct driver *driver, enum vulkan_function which)
 {
-    return driver->interface >= 3 && driver->functions[which] && driver->functions[VULKAN_vkDestroySurfaceKHR];
+    return driver->interface >= 3 && driver->functions[which] && driver->functions[VULKAN_vkDestroySurfaceKHR] &&
+           extensions_have(&driver->extensions, trampolines_extension[which].name);
 }
 
 static void destroy(struct instance *instance, struct surface *surface, const VkAllocationCallbacks *allocator)

@@ -81,6 +81,12 @@ bool json_read(const char *text, json_sink *sink, void *context);
 
 /* --- drivers --- */
 
+/* The extensions that an instance, also that of a driver, or a device was made with. */
+struct extension_names {
+    char (*names)[VK_MAX_EXTENSION_NAME_SIZE];
+    uint32_t count;
+};
+
 struct driver {
     void *library; /* NULL for one that the application brought */
     uint32_t interface;
@@ -93,6 +99,7 @@ struct driver {
 
     /* Of an instance. */
     VkInstance instance;
+    struct extension_names extensions;
     function functions[VULKAN_FUNCTION_COUNT];
     function unknown[MAX_UNKNOWN];
 };
@@ -110,12 +117,6 @@ bool drivers_has_extension(const VkExtensionProperties *list, size_t count, cons
 bool drivers_find_functions(struct driver *driver);
 
 /* --- objects --- */
-
-/* The extensions that an instance or a device was made with. */
-struct extension_names {
-    char (*names)[VK_MAX_EXTENSION_NAME_SIZE];
-    uint32_t count;
-};
 
 struct physical_device {
     struct instance *instance;

@@ -207,3 +207,29 @@ def test_what_follows_a_messenger_reaches_every_driver(
     for driver in ("a", "b"):
         call = sandbox.log.calls(create, by=driver).only
         assert vulkan_chain_of(call, 1) == [UNKNOWN_STRUCTURE + 1, 4, UNKNOWN_STRUCTURE, 3]
+
+
+@requirement("VK-OBJ-037")
+@pytest.mark.parametrize("filtered", [False, True], ids=["all devices", "filtered devices"])
+@pytest.mark.parametrize("room", [0, 1, 2, 9])
+def test_structures_of_the_loader_are_called_what_they_are(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, room: int, filtered: bool
+) -> None:
+    """Whatever a loader asks of its own: where devices are, groups with room for some, features of a device."""
+    if filtered:
+        vulkan_loader.require("device filters")
+        sandbox.env["VK_LOADER_DRIVER_ID_FILTER"] = "0-20"
+    query = "VK_KHR_get_physical_device_properties2"
+    settings: dict[str, Any] = {"device_extensions": "VK_EXT_pci_bus_info", "pci_bus": 1, "extensions": query}
+    sandbox.driver("a", devices=3, groups="2 1", **settings)
+    sandbox.driver("b", devices=2, api_version="1.2.0", driver_id=13, **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, name = vk.instance("1.2.0", extensions=[query]), "VkPhysicalDeviceGroupProperties"
+        for device in vk.physical_devices(instance):
+            assert vk.CreateDevice(device, chain=vk.structure("VkPhysicalDeviceFeatures2"))[0] == 0
+        for _ in range(2):
+            count, groups = vk.data(room.to_bytes(4, "little")), vk.structures(name, [{}] * 9)
+            assert vk.vkEnumeratePhysicalDeviceGroups(instance, count, groups) >= 0
+            assert count.u32() == min(room, 4)
+    assert [event.data["function"] for event in sandbox.log.happened("wrong structure")] == []

@@ -98,6 +98,27 @@ def test_type_counts_more_than_place(vulkan_loader: VulkanLoader, sandbox: Vulka
         assert names[0] == "discrete.0" and set(names) == {"discrete.0", "integrated.0", "unplaced.0"}
 
 
+@requirement("VK-OBJ-039")
+@pytest.mark.parametrize("what", ["devices", "groups"])
+def test_device_whose_place_is_not_known_comes_later(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """Of devices of one type, those come first that say where they are, whatever numbers they have."""
+    vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
+    for name, vendor in (("before", 0x1111), ("after", 0x9999)):
+        sandbox.driver(name, vendor=vendor)
+    sandbox.driver("placed", vendor=0x5555, **PLACED)
+
+    for order in orders(["before", "placed", "after"]):
+        name_in_order(sandbox, order)
+        with vulkan_loader.start(sandbox) as vk:
+            instance = vk.instance("1.1.0")
+            names = list(vk.device_names(instance))
+            if what == "groups":
+                names = [name for group in vk.devices_of_groups(instance) for name in group]
+        assert len(names) == 3 and names[0] == "placed.0"
+
+
 @requirement("VK-OBJ-030")
 @pytest.mark.parametrize("by", ["type", *PLACES])
 def test_groups_are_sorted_as_their_devices_are(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, by: str) -> None:

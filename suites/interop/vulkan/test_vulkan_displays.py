@@ -148,3 +148,49 @@ def test_driver_that_cannot_acquire_displays_has_none(vulkan_loader: VulkanLoade
             assert (vk.call_found(instance, acquire, device, 0x1234, 0xD1) < 0) == lacks
     assert list(sandbox.log.calls(find, by="has").only.arguments[1:3]) == [0x1234, 5]
     assert list(sandbox.log.calls(acquire, by="has").only.arguments[1:]) == [0x1234, 0xD1]
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("name", [*LISTS, CAPABILITIES[1]])
+@pytest.mark.parametrize("room", [None, 2])
+def test_result_of_the_older_query_of_displays_comes_back(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str, room: int | None
+) -> None:
+    """Whatever a driver answers to the function that stands in for the newer one, which it lacks."""
+    old = LISTS[name][1] if name in LISTS else CAPABILITIES[0]
+    sandbox.driver("has", extensions=f"{SURFACE} {DISPLAY} {DISPLAY2}")
+    sandbox.driver("lacks", extensions=f"{SURFACE} {DISPLAY}", functions={"lacks": [name], "answers": [old]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, devices = start_instance(vulkan_loader, vk)
+        if name in LISTS:
+            first, _, outer, inner = LISTS[name]
+            lists = [vk.structures(structure, [{}] * 2) if room else None for structure in (outer, inner)]
+            count = (room or 0).to_bytes(4, "little")
+            newer, older = ([*first, vk.data(count), listed] for listed in lists)
+        else:
+            plane = vk.structure("VkDisplayPlaneInfo2KHR", mode=MODE, planeIndex=PLANE)
+            newer = [plane, vk.structure("VkDisplayPlaneCapabilities2KHR")]
+            older = [MODE, PLANE, vk.structure("VkDisplayPlaneCapabilitiesKHR")]
+        answer = vk.call_found(instance, name, devices["lacks"], *newer)
+        assert answer == vk.call_found(instance, old, devices["lacks"], *older) >= 1000  # what mock drivers answer
+
+
+@requirement("VK-OBJ-033")
+@pytest.mark.parametrize("name", LISTS)
+def test_driver_that_claims_a_longer_list_of_displays_crashes_nothing(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str
+) -> None:
+    """A driver says that it wrote more than there was room for: no more than that is written to the application."""
+    first, _, outer, _ = LISTS[name]
+    sandbox.driver("has", extensions=f"{SURFACE} {DISPLAY} {DISPLAY2}")
+    settings = {"functions": {"lacks": [name]}, "faults": ["queries_claim_more=100000"]}
+    sandbox.driver("claims", extensions=f"{SURFACE} {DISPLAY}", **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, devices = start_instance(vulkan_loader, vk)
+        count, listed = vk.data((1).to_bytes(4, "little")), vk.structures(outer, [{}] * 3)
+        size, before = vulkan().structures[outer].size, bytes(listed[:])
+        vk.call_found(instance, name, devices["claims"], *first, count, listed)
+        assert listed[16:size] != before[16:size]
+        assert listed[size:] == before[size:]

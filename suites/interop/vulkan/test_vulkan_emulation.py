@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement
+from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement, vulkan, vulkan_chain_of
 
 PROPERTIES2 = "VK_KHR_get_physical_device_properties2"
 # Queries of formats: the structure of the question, with its members in the order in which Vulkan 1.0 takes them, and
@@ -192,3 +192,115 @@ def test_query_of_external_images_is_emulated(vulkan_loader: VulkanLoader, sandb
                 assert int(rc) >= 1000 and left == [0, 0, 0]
     queries = [list(e.arguments[1:6]) for e in sandbox.log.calls(old, by="lacks")]
     assert queries == ([] if handle else [image])
+
+
+# Queries of extensions that are part of Vulkan 1.1, too: the extension, and what they are called with after the device,
+# each structure by its name.
+NATIVE: dict[str, tuple[str, list[str]]] = {
+    **{f"{what}2": (PROPERTIES2, [f"VkPhysicalDevice{what}2"]) for what in ("Features", "Properties")},
+    "MemoryProperties2": (PROPERTIES2, ["VkPhysicalDeviceMemoryProperties2"]),
+    "QueueFamilyProperties2": (PROPERTIES2, ["count", "VkQueueFamilyProperties2"]),
+    "FormatProperties2": (PROPERTIES2, ["44", "VkFormatProperties2"]),
+    "ImageFormatProperties2": (PROPERTIES2, ["VkPhysicalDeviceImageFormatInfo2", "VkImageFormatProperties2"]),
+    "SparseImageFormatProperties2": (
+        PROPERTIES2, ["VkPhysicalDeviceSparseImageFormatInfo2", "count", "VkSparseImageFormatProperties2"],
+    ),
+    **{
+        f"External{what}Properties": (
+            extension, [f"VkPhysicalDeviceExternal{what}Info", f"VkExternal{what}Properties"],
+        )
+        for what, (extension, _) in EXTERNAL.items()
+    },
+}  # fmt: skip
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("what", NATIVE)
+@pytest.mark.parametrize("way", ["extension", "1.1"])
+def test_queries_reach_a_driver_by_the_name_that_it_has(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str, way: str
+) -> None:
+    """One has them by the extension, one as part of 1.1: that function is called, with all that is said."""
+    core, old = f"vkGetPhysicalDevice{what}", f"vkGetPhysicalDevice{what.removesuffix('2')}"
+    extension, members = NATIVE[what]
+    name, other = (f"{core}KHR", core) if way == "extension" else (core, f"{core}KHR")
+    functions = {"lacks": [other], "chains": [name]}
+    known = extension if way == "extension" else ""
+    api_version = "1.0.0" if way == "extension" else "1.1.0"
+    sandbox.driver("a", extensions=known, api_version=api_version, functions=functions)
+    sandbox.driver("b", extensions=extension, api_version=api_version)
+
+    with vulkan_loader.start(sandbox) as vk:
+        if extension not in vk.extension_names():
+            vulkan_loader.require(extension)
+        instance = vk.instance(api_version, extensions=[extension] if way == "extension" else [])
+        device, arguments = by_driver(vk, instance)["a"], list[Any]()
+        asked = len(sandbox.log.calls(old, by="a"))
+        for place, member in enumerate(members):
+            chain = vk.words([0x7E57_0000 + place, 0, 0x1111 + place])
+            count = vk.data((1).to_bytes(4, "little")) if member == "count" else int(member) if member == "44" else None
+            arguments.append(vk.structure(member, pNext=chain) if count is None else count)
+        vk.call_found(instance, name, device, *arguments)
+    call = sandbox.log.calls(name, by="a").only
+    handles = [e.data["handle"] for e in sandbox.log.happened("object", by="a") if "physical" in e.data["detail"]]
+    assert call.arguments[0] == int(handles[0], 16)
+    for place, member in enumerate(members):
+        if member.startswith("Vk"):
+            assert vulkan_chain_of(call, place + 1) == [0x7E57_0000 + place, 0x1111 + place]
+    assert len(sandbox.log.calls(old, by="a")) == asked + (old == core == name)
+
+
+# What an image can be asked beyond Vulkan 1.0, by the VkStructureType of the question and of the answer.
+BEYOND = {"external memory": (1000071000, 1000071001), "conversion": (None, 1000156005)}
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("what", BEYOND)
+def test_image_that_a_driver_cannot_know_of_is_not_supported(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """For a driver of 1.0 such a question has the answer no, or a whole one; a plain image is asked for as before."""
+    new, old = "vkGetPhysicalDeviceImageFormatProperties2KHR", "vkGetPhysicalDeviceImageFormatProperties"
+    capabilities = "VK_KHR_external_memory_capabilities"
+    add_drivers(sandbox, new, PROPERTIES2, capabilities)
+    of_question, of_answer = BEYOND[what]
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[PROPERTIES2, capabilities])
+        device = by_driver(vk, instance)["lacks"]
+        results = []
+        for asks in (False, True):
+            question = vk.words([of_question, 0, 1]) if asks and of_question else None
+            answer = vk.words([of_answer, 0, 0x11111111_11111111, 0x11111111_11111111]) if asks else None
+            image = vk.structure(
+                "VkPhysicalDeviceImageFormatInfo2", pNext=question, **FORMATS["ImageFormatProperties"][1]
+            )
+            result = vk.structure("VkImageFormatProperties2", pNext=answer)
+            results.append(vk.call_found(instance, new, device, image, result))
+            is_whole = answer is not None and b"\x11" not in answer[16:32]
+        assert results[0] >= 1000  # what mock drivers answer
+        assert str(results[1]) == "VK_ERROR_FORMAT_NOT_SUPPORTED" or is_whole
+    assert sandbox.log.calls(old, by="lacks")
+
+
+@requirement("VK-OBJ-033")
+@pytest.mark.parametrize("what", ["QueueFamilyProperties", "SparseImageFormatProperties"])
+def test_driver_that_claims_a_longer_answer_to_an_emulated_query_crashes_nothing(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """A driver says that it wrote more than there was room for: no more than that is written to the application."""
+    new = f"vkGetPhysicalDevice{what}2KHR"
+    sandbox.driver("has", extensions=PROPERTIES2)
+    functions = {"lacks": [new, new.removesuffix("KHR")]}
+    sandbox.driver("claims", functions=functions, api_version="1.0.0", faults=["queries_claim_more=100000"])
+    element = "VkQueueFamilyProperties2" if what.startswith("Queue") else "VkSparseImageFormatProperties2"
+    size = vulkan().structures[element].size
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[PROPERTIES2])
+        question = [vk.structure(FORMATS[what][0], **FORMATS[what][1])] if what in FORMATS else []
+        count, listed = vk.data((1).to_bytes(4, "little")), vk.structures(element, [{}] * 3)
+        before = bytes(listed[:])
+        vk.call_found(instance, new, by_driver(vk, instance)["claims"], *question, count, listed)
+        assert listed[16:size] != before[16:size]
+        assert listed[size:] == before[size:]

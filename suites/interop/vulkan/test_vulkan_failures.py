@@ -102,7 +102,13 @@ def test_instances_of_the_others_end_where_one_driver_has_no_memory(
 
 @requirement("VK-OBJ-013")
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("fault", ["device_count_fails=-3", "device_list_fails=-3", "device_count_fails=-1"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        *("device_count_fails=-3", "device_list_fails=-3", "device_count_fails=-1"),
+        *("device_count_fails_late=-3", "device_list_fails_late=-3"),
+    ],
+)
 def test_driver_that_cannot_list_devices_crashes_nothing(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, fault: str, order: str, record: Callable[[str], None]
 ) -> None:
@@ -165,15 +171,49 @@ def test_driver_that_claims_a_longer_list_crashes_nothing(
         for device in devices.values():
             assert vk.CreateDevice(device, extensions=["VK_CLH_own"])[0] == 0
             assert str(vk.CreateDevice(device, extensions=["VK_CLH_no"])[0]) == "VK_ERROR_EXTENSION_NOT_PRESENT"
-        if what == "group":
-            count, groups = (
-                vk.data((9).to_bytes(4, "little")),
-                vk.structures("VkPhysicalDeviceGroupProperties", [{}] * 9),
-            )
-            vk.vkEnumeratePhysicalDeviceGroups(instance, count, groups)
+        for room in (9, 2, 1) if what == "group" else ():
+            count, name = vk.data(room.to_bytes(4, "little")), "VkPhysicalDeviceGroupProperties"
+            vk.vkEnumeratePhysicalDeviceGroups(instance, count, vk.structures(name, [{}] * 9))
             assert count.u32() <= len(devices)
         vk.vkDestroyInstance(instance, None)
     assert not sandbox.log.happened("foreign handle")
+
+
+@requirement("VK-OBJ-033")
+def test_driver_that_claims_more_extensions_of_its_devices_is_sorted_like_others(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """A loader that sorts devices asks for their extensions: more of them than there was room for are not looked at."""
+    for name, faults in (("a", []), ("claims", ["device_extension_list_claims_more=100000"])):
+        sandbox.driver(name, devices=2, device_extensions="VK_CLH_own", faults=faults)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance("1.1.0")
+        assert vk.device_names(instance) == {"a.0", "a.1", "claims.0", "claims.1"}
+        assert len(vk.devices_of_groups(instance)) == 4
+
+
+@requirement("VK-OBJ-033")
+@pytest.mark.parametrize("room", [1, 9])
+def test_driver_that_claims_larger_groups_crashes_nothing(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, room: int
+) -> None:
+    """A driver says that a group has more devices than a group can have: the call may fail, and devices are used."""
+    sandbox.driver("a")
+    sandbox.driver("claims", devices=3, groups="2 1", faults=["group_claims_more_devices=100000"])
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance("1.1.0")
+        name = "VkPhysicalDeviceGroupProperties"
+        count, groups = vk.data(room.to_bytes(4, "little")), vk.structures(name, [{}] * 9)
+        if vk.vkEnumeratePhysicalDeviceGroups(instance, count, groups) >= 0:
+            assert count.u32() <= 3
+            sizes = [vk.member(groups, name, "physicalDeviceCount", index) for index in range(count.u32())]
+            assert all(size <= 32 for size in sizes)
+        assert vk.device_names(instance) == {"a.0", "claims.0", "claims.1", "claims.2"}
+        for device in vk.physical_devices(instance):
+            assert vk.CreateDevice(device)[0] == 0
+        vk.vkDestroyInstance(instance, None)
 
 
 @requirement("VK-OBJ-013")

@@ -31,7 +31,7 @@ def add_drivers(sandbox: VulkanSandbox, kind: str) -> None:
         sandbox.driver(name, extensions=" ".join(KINDS[kind][0]), surfaces=True, device_extensions=SWAPCHAIN)
 
 
-def make(vk: VulkanSession, instance: Value, kind: str) -> Value:
+def make(vk: VulkanSession, instance: Value, kind: str, allocator: Value | None = None) -> Value:
     callback = vk.library_symbol(Path("libc.so.6"), "sched_yield")  # takes anything, answers 0
     members: dict[str, dict[str, Any]] = {
         "VkHeadlessSurfaceCreateInfoEXT": {},
@@ -43,7 +43,7 @@ def make(vk: VulkanSession, instance: Value, kind: str) -> Value:
     function = KINDS[kind][1]
     name = f"Vk{function.removeprefix('vkCreate').removesuffix('EXT')}CreateInfoEXT"
     to = vk.buffer(8, 0)
-    assert vk.call_found(instance, function, instance, vk.structure(name, **members[name]), None, to) == 0
+    assert vk.call_found(instance, function, instance, vk.structure(name, **members[name]), allocator, to) == 0
     return to.handle()
 
 
@@ -294,3 +294,44 @@ def test_libraries_stay_where_a_variable_is_1(vulkan_loader: VulkanLoader, sandb
             vk.device_names()
             unloaded.append(len(sandbox.log.happened("unloaded", by=driver)) > 0)  # in the end both are
     assert unloaded == [False, True]
+
+
+# Callbacks for memory, by whether they hear of a driver's internal memory, which they need not.
+CALLBACKS = {"no": None, "some": False, "all": True}
+
+
+@requirement("VK-OBJ-038")
+@pytest.mark.parametrize("callbacks", CALLBACKS)
+@pytest.mark.parametrize("kind", [*KINDS, "instance"])
+def test_what_a_driver_made_is_ended_as_it_was_made_when_its_devices_go(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, kind: str, callbacks: str
+) -> None:
+    """Once, by the application's callbacks where it was made by them, whenever a loader lets go of such a driver."""
+    extensions = list(dict.fromkeys([*KINDS["surface"][0], *(KINDS[kind][0] if kind in KINDS else [])]))
+    settings: dict[str, Any] = {"extensions": " ".join(extensions), "surfaces": True}
+    sandbox.driver("stays", **settings)
+    sandbox.driver("goes", faults=["devices_go_with_surfaces"], **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        for name in set(extensions) - set(vk.extension_names()):
+            vulkan_loader.require(name)
+        internal, to = CALLBACKS[callbacks], vk.buffer(8, 0)
+        allocator = None if internal is None else vk.allocator(internal=internal)
+        of_instance = allocator if kind == "instance" else None
+        assert vk.vkCreateInstance(vk.instance_info("1.1.0", extensions=extensions), of_instance, to) == 0
+        instance = to.handle()
+        things = {
+            made: make(vk, instance, made, allocator if made == kind else None) for made in {"surface", kind} & {*KINDS}
+        }
+        use(vk, instance, "surface", things["surface"])
+        for _ in range(2):
+            assert vk.device_names(instance) == {"stays.0"}
+        for made, thing in things.items():
+            vk.call_found(instance, KINDS[made][2], instance, thing, allocator if made == kind else None)
+        vk.vkDestroyInstance(instance, of_instance)
+    functions = KINDS[kind][1:3] if kind in KINDS else ("vkCreateInstance", "vkDestroyInstance")
+    for driver in ("stays", "goes"):
+        calls = [sandbox.log.calls(name, by=driver).only for name in functions]
+        by_callbacks = [bool(call.arguments[2 if kind in KINDS else 1]) for call in calls]
+        assert by_callbacks == [internal is not None] * 2
+    assert not sandbox.log.happened("foreign handle")

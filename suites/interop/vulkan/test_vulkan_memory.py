@@ -145,7 +145,9 @@ def test_memory_of_an_instance_goes_back_to_its_allocator(
             vk.vkDestroyInstance(instance, own)
             assert vk.allocated() == 0
         assert vk.device_names() == {"a.0", "a.1", "b.0", "b.1"}
-    assert not sandbox.log.happened("foreign memory") and not sandbox.log.happened("memory overrun")
+        assert vk.allocated() == 0
+    for event in ("foreign memory", "memory overrun", "memory written late"):
+        assert not sandbox.log.happened(event)
 
 
 @requirement("VK-OBJ-029")
@@ -241,3 +243,35 @@ def test_instance_that_is_refused_keeps_no_memory_of_the_allocator(
         rc, instance = instance_by(vk, own)
         assert rc == 0 and vk.drivers(instance) == {"a"}
     assert not sandbox.log.happened("foreign memory") and not sandbox.log.happened("memory overrun")
+
+
+# What vkCreateInstance fails for, beside an instance that was made without it.
+FAILING: dict[str, dict[str, Any]] = {
+    "driver": {},  # it refuses the callbacks for memory
+    "extension": {"extensions": ["VK_CLH_nobody"]},
+    "layer": {"layers": ["VK_LAYER_CLH_nobody"]},
+}
+
+
+@requirement("VK-OBJ-021")
+@pytest.mark.parametrize("cause", FAILING)
+def test_instance_that_fails_harms_no_other(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, cause: str) -> None:
+    """Whatever it fails for, another instance, its devices and their queues work on; nothing touches what was its."""
+    sandbox.driver("a", faults=["create_instance_refuses_allocators"] if cause == "driver" else [])
+
+    with vulkan_loader.start(sandbox) as vk:
+        own, instance = vk.allocator(), vk.instance("1.1.0")
+        devices = [vk.device(physical_device) for physical_device in vk.physical_devices(instance)]
+        for _ in range(2):
+            assert instance_by(vk, own, **FAILING[cause])[0] < 0
+            assert vk.drivers(instance) == {"a"}
+            devices += [vk.device(physical_device) for physical_device in vk.physical_devices(instance)]
+            for device in devices:
+                assert vk.queue(device) and vk.device_proc(device, "vkDestroyDevice")
+            assert vk.allocated() == 0
+        for device in devices:
+            vk.vkDestroyDevice(device, None)
+        vk.vkDestroyInstance(instance, None)
+        assert vk.allocated() == 0
+        assert vk.drivers() == {"a"}
+    assert not sandbox.log.happened("memory written late") and not sandbox.log.happened("foreign handle")

@@ -8,12 +8,14 @@ import pytest
 
 from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement
 
-UTILS, REPORT = "VK_EXT_debug_utils", "VK_EXT_debug_report"
+UTILS, REPORT, MARKER = "VK_EXT_debug_utils", "VK_EXT_debug_report", "VK_EXT_debug_marker"
 SURFACE, HEADLESS, SWAPCHAIN = "VK_KHR_surface", "VK_EXT_headless_surface", "VK_KHR_swapchain"
 # How each extension calls its objects.
 KINDS = {UTILS: "DebugUtilsMessengerEXT", REPORT: "DebugReportCallbackEXT"}
 # Objects that an application can name, by their VkObjectType.
 TYPES = {"instance": 1, "physical device": 2, "device": 3, "surface": 1000000000}
+# The same by their VkDebugReportObjectTypeEXT, which VK_EXT_debug_marker takes.
+MARKED = TYPES | {"surface": 26}
 
 
 def require_extension(loader: VulkanLoader, name: str) -> None:
@@ -168,4 +170,42 @@ def test_object_is_named_by_the_handle_of_the_driver(
     for name in ("a", "b"):
         named = sandbox.log.happened("named object", by=name).only
         assert int(named.data["type"], 16) == TYPES[what]
+        assert [int(named.data["handle"], 16)] == handles_of(sandbox, name, what)
+
+
+@requirement("VK-OBJ-026")
+@pytest.mark.parametrize("what", MARKED)
+@pytest.mark.parametrize("info", ["Name", "Tag"])
+def test_object_is_marked_by_the_handle_of_the_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str, info: str
+) -> None:
+    """VK_EXT_debug_marker, of a device: a driver is told its own handle, as by the extension that came after it."""
+    for name in (REPORT, HEADLESS):
+        require_extension(vulkan_loader, name)
+    for name in ("a", "b"):
+        extensions = f"{REPORT} {SURFACE} {HEADLESS}"
+        sandbox.driver(name, extensions=extensions, surfaces=True, device_extensions=f"{SWAPCHAIN} {MARKER}")
+
+    function = f"vkDebugMarkerSetObject{info}EXT"
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[REPORT, SURFACE, HEADLESS])
+        to = vk.buffer(8, 0)
+        surface_info = vk.structure("VkHeadlessSurfaceCreateInfoEXT")
+        assert vk.call_found(instance, "vkCreateHeadlessSurfaceEXT", instance, surface_info, None, to) == 0
+        for physical_device in vk.physical_devices(instance):
+            assert vk.vkGetPhysicalDeviceSurfaceSupportKHR(physical_device, 0, to.handle(), vk.buffer(4)) == 0
+            device = vk.device(physical_device, extensions=[SWAPCHAIN, MARKER])
+            objects = {
+                "instance": instance, "physical device": physical_device, "device": device, "surface": to.handle(),
+            }  # fmt: skip
+            label = {"pObjectName": vk.data(b"x\0")} if info == "Name" else {"tagSize": 2, "pTag": vk.data(b"xy")}
+            about = vk.structure(
+                f"VkDebugMarkerObject{info}InfoEXT", objectType=MARKED[what], object=objects[what], **label
+            )
+            address = vk.device_proc(device, function)
+            assert address
+            assert vk.call_at(address, function, device, about) == 0
+    for name in ("a", "b"):
+        named = sandbox.log.happened("named object", by=name).only
+        assert int(named.data["type"], 16) == MARKED[what]
         assert [int(named.data["handle"], 16)] == handles_of(sandbox, name, what)

@@ -13,6 +13,8 @@ KINDS = {
     "Xlib": ("vkCreateXlibSurfaceKHR", "VK_KHR_xlib_surface", 1000004000),
     "Wayland": ("vkCreateWaylandSurfaceKHR", "VK_KHR_wayland_surface", 1000006000),
 }
+# The same with displays, whose surfaces are made of more than these words.
+KINDS_AND_DISPLAYS = KINDS | {"display": ("vkCreateDisplayPlaneSurfaceKHR", "VK_KHR_display", 1000002001)}
 
 
 def require_surfaces(loader: VulkanLoader, extension: str) -> None:
@@ -29,8 +31,8 @@ def require_surfaces(loader: VulkanLoader, extension: str) -> None:
 
 def make(vk: VulkanSession, instance: Value, kind: str, number: int = 0) -> Value:
     """A surface whose connection and window say its number; what it was made of is overwritten at once."""
-    function, _, stype = KINDS[kind]
-    info, to = vk.words([stype, 0, 0, 0x1000 + number, 0x2000 + number]), vk.buffer(8, 0)
+    function, _, stype = KINDS_AND_DISPLAYS[kind]
+    info, to = vk.words([stype, 0, 0, 0x1000 + number, 0x2000 + number, *[0] * 4]), vk.buffer(8, 0)
     assert vk.call_found(instance, function, instance, info, None, to) == 0
     info.fill(0xEE)
     return to.handle()
@@ -125,3 +127,24 @@ def test_driver_of_an_old_interface_makes_no_surfaces(
         assert int(seen.data["handle"], 16) == int(surface)
         vk.vkDestroySurfaceKHR(instance, surface, None)
     assert not sandbox.log.calls("vkDestroySurfaceKHR", by="old")
+
+
+@requirement("VK-EXT-016")
+@pytest.mark.parametrize("kind", KINDS_AND_DISPLAYS)
+def test_driver_makes_no_surface_of_a_kind_that_is_not_enabled_in_it(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, kind: str
+) -> None:
+    """A driver that has the function, and not the extension, is not called for it; the one with both makes its own."""
+    function, extension, _ = KINDS_AND_DISPLAYS[kind]
+    require_surfaces(vulkan_loader, extension)
+    sandbox.driver("has", extensions=f"{SURFACE} {extension}", surfaces=True)
+    sandbox.driver("lacks", extensions=SURFACE, surfaces=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, extension])
+        surface = make(vk, instance, kind)
+        for device in vk.physical_devices(instance):
+            vk.vkGetPhysicalDeviceSurfaceSupportKHR(device, 0, surface, vk.buffer(4, 0))
+        vk.vkDestroySurfaceKHR(instance, surface, None)
+    assert len(sandbox.log.calls(function, by="has")) == 1
+    assert not sandbox.log.calls(function, by="lacks")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What applications ask of surfaces: lists in memory of any size, by the older and the newer functions (VK-EXT)."""
 
+from typing import Any
+
 import pytest
 
 from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement, vulkan
@@ -35,6 +37,34 @@ def add_drivers(sandbox: VulkanSandbox, extension: str, function: str) -> None:
     sandbox.driver("has", extensions=f"{SURFACE} {HEADLESS} {extension}", surfaces=True)
     lacking = {"lacks": [function]}
     sandbox.driver("lacks", extensions=f"{SURFACE} {HEADLESS}", functions=lacking, surfaces=True)
+
+
+ON_SURFACES = [
+    *(f"vkGetPhysicalDeviceSurface{what}KHR" for what in ("Support", "Capabilities", "Formats", "PresentModes")),
+    *(f"vkGetPhysicalDeviceSurface{what}2KHR" for what in ("Capabilities", "Formats")),
+    *("vkGetPhysicalDeviceSurfaceCapabilities2EXT", "vkGetPhysicalDevicePresentRectanglesKHR"),
+    *("vkGetDeviceGroupSurfacePresentModesKHR", "vkCreateSwapchainKHR", "vkCreateSharedSwapchainsKHR"),
+]
+
+
+def ask(vk: VulkanSession, instance: Value, physical_device: Value, name: str, surface: Value) -> tuple[int, int]:
+    """Calls one of the functions that take a surface; its result, and the number that it may have written."""
+    number, room = vk.data((3).to_bytes(4, "little")), vk.buffer(256, 0)
+    if name in ("vkGetDeviceGroupSurfacePresentModesKHR", "vkCreateSwapchainKHR", "vkCreateSharedSwapchainsKHR"):
+        device = vk.device(physical_device, extensions=["VK_KHR_swapchain", "VK_KHR_display_swapchain"])
+        infos = vk.structures("VkSwapchainCreateInfoKHR", [{"surface": surface}] * 2)
+        several = [2] if "Shared" in name else []
+        arguments = [*several, infos, None, room] if name.startswith("vkCreate") else [surface, number]
+        return vk.call_at(vk.device_proc(device, name), name, device, *arguments), number.u32()
+    subject = vk.structure("VkPhysicalDeviceSurfaceInfo2KHR", surface=surface) if "2KHR" in name else surface
+    if name.endswith("SupportKHR"):
+        arguments = [0, subject, number]
+    elif "Capabilities" in name:
+        answer = {"2KHR": "VkSurfaceCapabilities2KHR", "2EXT": "VkSurfaceCapabilities2EXT"}.get(name[-4:])
+        arguments = [subject, vk.structure(answer) if answer else room]
+    else:
+        arguments = [subject, number, vk.structures("VkSurfaceFormat2KHR", [{}] * 3) if "2KHR" in name else room]
+    return vk.call_found(instance, name, physical_device, *arguments), number.u32()
 
 
 def words(content: bytes, width: int) -> list[tuple[int, ...]]:
@@ -149,3 +179,92 @@ def test_driver_without_surfaces_supports_none(vulkan_loader: VulkanLoader, sand
             assert vk.call(function, device, *more) == 0
             numbers[who] = number.u32()
     assert numbers == {"has": {"Support": 1, "Formats": 3, "PresentModes": 2}[what], "lacks": 0}
+
+
+@requirement("VK-OBJ-016")
+@pytest.mark.parametrize("extensions", ["VK_KHR_swapchain", "VK_KHR_device_group"])
+def test_modes_of_a_group_are_those_of_the_drivers_surface(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, extensions: str
+) -> None:
+    """vkGetDeviceGroupSurfacePresentModesKHR is found by either extension, and hands a driver its own surface."""
+    name, creation = "vkGetDeviceGroupSurfacePresentModesKHR", "VK_KHR_device_group_creation"
+    for who in ("one", "two"):
+        known = f"{SURFACE} {HEADLESS} {creation}"
+        sandbox.driver(who, extensions=known, surfaces=True, device_extensions=extensions)
+
+    with vulkan_loader.start(sandbox) as vk:
+        _, devices, surface = start_surface(vulkan_loader, vk, creation)
+        for physical_device in devices.values():
+            device = vk.device(physical_device, extensions=extensions.split())
+            address = vk.device_proc(device, name)
+            assert address
+            assert vk.call_at(address, name, device, surface, vk.buffer(4, 0)) == 0
+    for who in ("one", "two"):
+        objects = sandbox.log.happened("object", by=who)
+        handles = [e.data["handle"] for e in objects if e.data["detail"].startswith("surface")]
+        assert [e.data["handle"] for e in sandbox.log.happened("own surface", by=who)] == handles
+        assert len(handles) == 1
+
+
+@requirement("VK-OBJ-016")
+@pytest.mark.parametrize("name", ON_SURFACES)
+def test_driver_that_cannot_make_its_surface_is_not_asked_about_it(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str
+) -> None:
+    """The surface cannot be made, or what is done with it fails where a loader leaves making it until then."""
+    extensions = [SURFACE, HEADLESS, CAPABILITIES2, DISPLAY, COUNTER, "VK_KHR_device_group_creation"]
+    settings: dict[str, Any] = {"extensions": " ".join(extensions), "surfaces": True}
+    settings["device_extensions"] = "VK_KHR_swapchain VK_KHR_display_swapchain"
+    sandbox.driver("good", **settings)
+    sandbox.driver("fails", faults=["create_surface_fails=-1"], **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        require_extensions(vulkan_loader, vk, *extensions)
+        instance, to = vk.instance("1.1.0", extensions=extensions), vk.buffer(8, 0)
+        info = vk.structure("VkHeadlessSurfaceCreateInfoEXT")
+        if vk.call_found(instance, "vkCreateHeadlessSurfaceEXT", instance, info, None, to) == 0:
+            for device in vk.physical_devices(instance):
+                rc, number = ask(vk, instance, device, name, to.handle())
+                fails = rc < 0 or (name.endswith("SupportKHR") and number == 0)
+                assert fails == (vk.device_name(device) == "fails.0")
+            vk.vkDestroySurfaceKHR(instance, to.handle(), None)
+    assert not sandbox.log.calls(name, by="fails")
+    assert not sandbox.log.calls("vkDestroySurfaceKHR", by="fails")
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("newer", ["Capabilities2KHR", "Capabilities2EXT", "Formats2KHR"])
+def test_result_of_the_older_query_of_a_surface_comes_back(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, newer: str
+) -> None:
+    """Whatever a driver answers to the function that stands in for the newer one, which it lacks."""
+    new, old = f"vkGetPhysicalDeviceSurface{newer}", f"vkGetPhysicalDeviceSurface{newer[:-4]}KHR"
+    extensions = [CAPABILITIES2] if newer.endswith("KHR") else [DISPLAY, COUNTER]
+    sandbox.driver("has", extensions=" ".join([SURFACE, HEADLESS, *extensions]), surfaces=True)
+    functions = {"lacks": [new], "answers": [old]}
+    sandbox.driver("lacks", extensions=f"{SURFACE} {HEADLESS}", functions=functions, surfaces=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, devices, surface = start_surface(vulkan_loader, vk, *extensions)
+        answers = [ask(vk, instance, devices["lacks"], name, surface)[0] for name in (old, new)]
+        assert answers[0] == answers[1] and answers[0] >= 1000  # what mock drivers answer
+
+
+@requirement("VK-OBJ-033")
+def test_driver_that_claims_a_longer_list_of_formats_crashes_nothing(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """A driver says that it wrote more than there was room for: no more than that is written to the application."""
+    function, element = "vkGetPhysicalDeviceSurfaceFormats2KHR", "VkSurfaceFormat2KHR"
+    sandbox.driver("has", extensions=f"{SURFACE} {HEADLESS} {CAPABILITIES2}", surfaces=True)
+    settings: dict[str, Any] = {"functions": {"lacks": [function]}, "faults": ["queries_claim_more=100000"]}
+    sandbox.driver("claims", extensions=f"{SURFACE} {HEADLESS}", surfaces=True, **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, devices, surface = start_surface(vulkan_loader, vk, CAPABILITIES2)
+        info = vk.structure("VkPhysicalDeviceSurfaceInfo2KHR", surface=surface)
+        count, listed = vk.data((1).to_bytes(4, "little")), vk.structures(element, [{}] * 3)
+        size, before = vulkan().structures[element].size, bytes(listed[:])
+        vk.call_found(instance, function, devices["claims"], info, count, listed)
+        assert listed[16:size] != before[16:size]
+        assert listed[size:] == before[size:]

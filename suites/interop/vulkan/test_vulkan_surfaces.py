@@ -64,11 +64,18 @@ def test_surface_of_the_loader_reaches_every_driver(vulkan_loader: VulkanLoader,
     assert {int(data["platform"], 16) for data in seen.values()} == {VK_ICD_WSI_PLATFORM_HEADLESS}
 
 
+# Interfaces of drivers that leave surfaces to the loader.
+PLAIN = {"version 2": 2, "version 5": 5}
+
+
 @requirement("VK-OBJ-016", "VK-OBJ-005")
-def test_driver_that_makes_surfaces_gets_its_own(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+@pytest.mark.parametrize("plain", PLAIN)
+def test_driver_that_makes_surfaces_gets_its_own(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, plain: str
+) -> None:
     """Beside a driver that leaves surfaces to the loader, two that make them: each gets its own one, and ends it."""
     require_surfaces(vulkan_loader, sandbox)
-    sandbox.driver("plain", extensions=f"{SURFACE} {HEADLESS}")
+    sandbox.driver("plain", interface=PLAIN[plain], extensions=f"{SURFACE} {HEADLESS}")
     for name in ("own1", "own2"):
         sandbox.driver(name, extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
 
@@ -182,12 +189,15 @@ def test_queries_of_surfaces_get_the_surface_of_the_driver(
 
 
 @requirement("VK-OBJ-016")
-def test_swapchain_is_made_for_the_surface_of_the_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+@pytest.mark.parametrize("plain", PLAIN)
+def test_swapchain_is_made_for_the_surface_of_the_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, plain: str
+) -> None:
     """vkCreateSwapchainKHR hands a driver that makes surfaces its own one, by each way of finding it."""
     require_surfaces(vulkan_loader, sandbox)
     settings: dict[str, Any] = {"extensions": f"{SURFACE} {HEADLESS}", "device_extensions": "VK_KHR_swapchain"}
     sandbox.driver("own", surfaces=True, **settings)
-    sandbox.driver("plain", **settings)
+    sandbox.driver("plain", interface=PLAIN[plain], **settings)
 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance(extensions=[SURFACE, HEADLESS])
