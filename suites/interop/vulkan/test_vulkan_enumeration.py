@@ -133,6 +133,29 @@ def test_devices_keep_their_handles_beside_a_shorter_list(
 
 
 @requirement("VK-OBJ-022")
+@pytest.mark.parametrize("rooms", [(2, 1), (3, 1, 2), (5, 1), (1, 2, 1, 3)], ids=str)
+def test_devices_of_a_list_keep_their_handles_after_a_shorter_one(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, rooms: tuple[int, ...]
+) -> None:
+    """An application that never had room for all devices uses those that it was ever given."""
+    add_drivers(sandbox)
+
+    with vulkan_loader.start(sandbox) as vk:
+        allocator, to = vk.allocator(), vk.buffer(8, 0)
+        assert vk.vkCreateInstance(vk.instance_info(), allocator, to) == 0
+        instance, known = to.handle(), list[Value]()
+        for room in rooms:
+            count, listed = vk.data(room.to_bytes(4, "little")), vk.buffer(8 * room, 0)
+            assert str(vk.vkEnumeratePhysicalDevices(instance, count, listed)) == "VK_INCOMPLETE"
+            devices = listed.handles()
+            assert devices[: len(known)] == known[:room]
+            known = devices if len(devices) > len(known) else known
+            assert len({vk.device_name(device) for device in known} & NAMES) == len(known)
+        assert vk.physical_devices(instance)[: len(known)] == known
+        vk.vkDestroyInstance(instance, allocator)
+
+
+@requirement("VK-OBJ-022")
 def test_devices_that_appear_later_are_listed(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """Where a driver has more devices than before, those that were there keep their handles."""
     sandbox.driver("a")
