@@ -40,6 +40,8 @@ BY_HAND = {
     "vkDestroyDebugReportCallbackEXT", "vkSubmitDebugUtilsMessageEXT", "vkDebugReportMessageEXT",
     "vkSetDebugUtilsObjectNameEXT", "vkSetDebugUtilsObjectTagEXT",
     "vkDebugMarkerSetObjectNameEXT", "vkDebugMarkerSetObjectTagEXT",
+    "vkGetPhysicalDeviceXcbPresentationSupportKHR", "vkGetPhysicalDeviceXlibPresentationSupportKHR",
+    "vkGetPhysicalDeviceWaylandPresentationSupportKHR", "vkGetPhysicalDevicePresentRectanglesKHR",
 }  # fmt: skip
 _EXPORTED_EXTENSIONS = {"VK_KHR_surface", "VK_KHR_swapchain", "VK_KHR_display", "VK_KHR_display_swapchain"}
 _INFO = "VkPhysicalDeviceSurfaceInfo2KHR"

@@ -48,7 +48,26 @@ VkResult loader_vkGetPhysicalDeviceSurfaceCapabilitiesKHR(struct physical_device
     }
 LIST_OF_SURFACE(vkGetPhysicalDeviceSurfaceFormatsKHR, VkSurfaceFormatKHR)
 LIST_OF_SURFACE(vkGetPhysicalDeviceSurfacePresentModesKHR, VkPresentModeKHR)
+LIST_OF_SURFACE(vkGetPhysicalDevicePresentRectanglesKHR, VkRect2D)
 /* NOLINTEND(bugprone-macro-parentheses) */
+
+/* --- where a device can present: nowhere in drivers that know no such window system. Its types need not be here. ---
+ */
+
+#define PRESENTATION_SUPPORT(name, parameters, arguments, types)                         \
+    VkBool32 loader_##name(struct physical_device *device, uint32_t family, parameters); \
+    VkBool32 loader_##name(struct physical_device *device, uint32_t family, parameters)  \
+    {                                                                                    \
+        function own = device->driver->functions[VULKAN_##name];                         \
+        typedef VkBool32 ask(VkPhysicalDevice, uint32_t, types);                         \
+        return own ? ((ask *)own)(device->handle, family, arguments) : VK_FALSE;         \
+    }
+#define BOTH(a, b) a, b
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceXcbPresentationSupportKHR, BOTH(void *connection, uint32_t visual),
+                     BOTH(connection, visual), BOTH(void *, uint32_t))
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceXlibPresentationSupportKHR, BOTH(void *connection, uint64_t visual),
+                     BOTH(connection, visual), BOTH(void *, uint64_t))
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceWaylandPresentationSupportKHR, void *connection, connection, void *)
 
 /* The query with the driver's surface in the place of the application's. */
 static VkPhysicalDeviceSurfaceInfo2KHR info_for(const struct physical_device *device,

@@ -135,25 +135,33 @@ def test_messenger_that_was_ended_is_told_nothing(
 
 
 @requirement("VK-OBJ-028")
+@pytest.mark.parametrize("extension", [UTILS, REPORT])
 def test_messengers_of_the_creation_hear_alike_and_only_then(
-    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, extension: str
 ) -> None:
     """Two in the chain of an instance hear the same, whatever is said there, and nothing while the instance lives."""
-    require_extension(vulkan_loader, UTILS)
-    sandbox.driver("a", extensions=UTILS)
+    for name in (UTILS, extension):
+        require_extension(vulkan_loader, name)
+    sandbox.driver("a", extensions=f"{UTILS} {REPORT}")
+    what = "message" if extension == UTILS else "report"
 
     with vulkan_loader.start(sandbox) as vk:
         chain = None
         for data in (0x5002, 0x5001):
-            about = {"messageSeverity": 0x1111, "messageType": 7, "pUserData": data, "pfnUserCallback": vk.hearer()}
-            chain = vk.structure("VkDebugUtilsMessengerCreateInfoEXT", pNext=chain, **about)
-        instance = vk.instance(extensions=[UTILS], chain=chain)
-        first = heard(sandbox, "message")
+            if extension == UTILS:
+                about = {"messageSeverity": 0x1111, "messageType": 7, "pUserData": data, "pfnUserCallback": vk.hearer()}
+                chain = vk.structure("VkDebugUtilsMessengerCreateInfoEXT", pNext=chain, **about)
+            else:
+                about = {"flags": 31, "pUserData": data, "pfnCallback": vk.hearer(reports=True)}
+                chain = vk.structure("VkDebugReportCallbackCreateInfoEXT", pNext=chain, **about)
+        instance = vk.instance(extensions=list({UTILS, extension}), chain=chain)
+        first = heard(sandbox, what)
         submit(vk, instance, ERROR, GENERAL)
-        assert heard(sandbox, "message") == first
+        assert heard(sandbox, what) == first
         vk.vkDestroyInstance(instance, None)
-    messages = [data for data, *_ in heard(sandbox, "message")]
+    messages = [data for data, *_ in heard(sandbox, what)]
     assert messages.count(0x5001) == messages.count(0x5002)
+    assert set(messages) <= {0x5001, 0x5002}
 
 
 # What a callback for reports is told of a message: the flags, by severity and types.

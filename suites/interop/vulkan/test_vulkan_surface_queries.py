@@ -162,6 +162,54 @@ def test_driver_without_surfaces_can_do_nothing_with_one(vulkan_loader: VulkanLo
             assert (not any(answer[:])) == (who == "lacks")
 
 
+# Whether a device can present on a window system: the extension, and how many arguments come after the queue family.
+PRESENTATION = {
+    "Xcb": ("VK_KHR_xcb_surface", 2),
+    "Xlib": ("VK_KHR_xlib_surface", 2),
+    "Wayland": ("VK_KHR_wayland_surface", 1),
+}
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("system", PRESENTATION)
+def test_driver_without_a_window_system_presents_nothing_there(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, system: str
+) -> None:
+    """A driver with the extension is asked with all that the application says, and answers; another one cannot."""
+    extension, number = PRESENTATION[system]
+    name = f"vkGetPhysicalDevice{system}PresentationSupportKHR"
+    arguments = [3, *(0x1122_3344 + place for place in range(number))]
+    sandbox.driver("has", extensions=f"{SURFACE} {extension}")
+    sandbox.driver("lacks", extensions=SURFACE, functions={"lacks": [name]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        require_extensions(vulkan_loader, vk, SURFACE, extension)
+        instance = vk.instance(extensions=[SURFACE, extension])
+        answers = {}
+        for device in vk.physical_devices(instance):
+            answers[vk.device_name(device)] = vk.call_found(instance, name, device, *arguments)
+    assert answers["has.0"] >= 1000 and answers["lacks.0"] == 0  # what mock drivers answer
+    assert list(sandbox.log.calls(name, by="has").only.arguments[1:]) == arguments
+
+
+@requirement("VK-EXT-002")
+def test_driver_without_groups_has_no_rectangles(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Nothing of a surface is a driver's to present that knows no such query; one that has it lists its own."""
+    creation, name = "VK_KHR_device_group_creation", "vkGetPhysicalDevicePresentRectanglesKHR"
+    sandbox.driver("has", extensions=f"{SURFACE} {HEADLESS} {creation}", surfaces=True)
+    functions = {"lacks": [name]}
+    sandbox.driver("lacks", extensions=f"{SURFACE} {HEADLESS}", functions=functions, surfaces=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, devices, surface = start_surface(vulkan_loader, vk, creation, api_version="1.1.0")
+        numbers = {}
+        for who, device in devices.items():
+            count = vk.data((7).to_bytes(4, "little"))
+            assert vk.call_found(instance, name, device, surface, count, None) == 0
+            numbers[who] = count.u32()
+    assert numbers["has"] > 0 and numbers["lacks"] == 0
+
+
 @requirement("VK-EXT-002")
 @pytest.mark.parametrize("what", ["Support", "Formats", "PresentModes"])
 def test_driver_without_surfaces_supports_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str) -> None:
