@@ -107,7 +107,8 @@ def test_device_whose_place_is_not_known_comes_later(
     vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
     for name, vendor in (("before", 0x1111), ("after", 0x9999)):
         sandbox.driver(name, vendor=vendor)
-    sandbox.driver("placed", vendor=0x5555, **PLACED)
+    settings: dict[str, Any] = PLACED | {"vendor": 0x5555}
+    sandbox.driver("placed", **settings)
 
     for order in orders(["before", "placed", "after"]):
         name_in_order(sandbox, order)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Displays by the functions of VK_KHR_get_display_properties2, which only some drivers have (VK-EXT)."""
 
+from typing import Any
+
 import pytest
 
 from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement, vulkan
@@ -184,7 +186,7 @@ def test_driver_that_claims_a_longer_list_of_displays_crashes_nothing(
     """A driver says that it wrote more than there was room for: no more than that is written to the application."""
     first, _, outer, _ = LISTS[name]
     sandbox.driver("has", extensions=f"{SURFACE} {DISPLAY} {DISPLAY2}")
-    settings = {"functions": {"lacks": [name]}, "faults": ["queries_claim_more=100000"]}
+    settings: dict[str, Any] = {"functions": {"lacks": [name]}, "faults": ["queries_claim_more=100000"]}
     sandbox.driver("claims", extensions=f"{SURFACE} {DISPLAY}", **settings)
 
     with vulkan_loader.start(sandbox) as vk:

@@ -50,6 +50,7 @@ ON_SURFACES = [
 def ask(vk: VulkanSession, instance: Value, physical_device: Value, name: str, surface: Value) -> tuple[int, int]:
     """Calls one of the functions that take a surface; its result, and the number that it may have written."""
     number, room = vk.data((3).to_bytes(4, "little")), vk.buffer(256, 0)
+    arguments: list[Any]
     if name in ("vkGetDeviceGroupSurfacePresentModesKHR", "vkCreateSwapchainKHR", "vkCreateSharedSwapchainsKHR"):
         device = vk.device(physical_device, extensions=["VK_KHR_swapchain", "VK_KHR_display_swapchain"])
         infos = vk.structures("VkSwapchainCreateInfoKHR", [{"surface": surface}] * 2)
