@@ -31,7 +31,7 @@ static void log_foreign_handles(const struct function_info *about, const uint64_
 {
     for (unsigned i = 0; i < about->parameter_count; i++) {
         if (about->parameters[i].kind == PARAMETER_HANDLE && arguments[i] && !object_find(arguments[i])) {
-            log_event("foreign handle", about->parameters[i].name);
+            log_event("foreign handle", parameter_name(&about->parameters[i]));
         }
     }
 }

@@ -11,7 +11,7 @@
 static bool is_output(const struct parameter_info *parameter)
 {
     return parameter->kind == PARAMETER_HANDLE_OUT || parameter->kind == PARAMETER_SCALAR_OUT ||
-           strcmp(parameter->name, "param_value") == 0;
+           strcmp(parameter_name(parameter), "param_value") == 0;
 }
 
 static void swap_two(const struct function_info *about, uint64_t *arguments)

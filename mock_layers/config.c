@@ -6,7 +6,11 @@
 
 struct function_config config_of_function[FUNCTION_COUNT];
 
-static const char *const fault_names[] = {
+static const struct {
+#define FAULT(name) char name[sizeof #name];
+#include "faults.h"
+#undef FAULT
+} fault_names = {
 #define FAULT(name) #name,
 #include "faults.h"
 #undef FAULT
@@ -25,5 +29,5 @@ static bool read_key(const char *key, char *value)
 
 void config_load(void)
 {
-    sidefile_load(fault_names, FAULT_COUNT, read_key);
+    sidefile_load((const char *)&fault_names, FAULT_COUNT, read_key);
 }

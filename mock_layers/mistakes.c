@@ -14,7 +14,7 @@ static bool is_on(int which)
 static const struct parameter_info *parameter_named(const struct function_info *about, const char *name, unsigned *at)
 {
     for (*at = 0; *at < about->parameter_count; *at += 1) {
-        if (strcmp(about->parameters[*at].name, name) == 0) {
+        if (strcmp(parameter_name(&about->parameters[*at]), name) == 0) {
             return &about->parameters[*at];
         }
     }

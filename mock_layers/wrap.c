@@ -76,7 +76,7 @@ static uint64_t unwrapped_list(const struct parameter_info *parameter, uint64_t 
 static uint64_t room(const struct function_info *about, const uint64_t *arguments, unsigned index)
 {
     bool counted = index > 0 && about->parameters[index - 1].kind == PARAMETER_INTEGER &&
-                   strncmp(about->parameters[index - 1].name, "num_", 4) == 0;
+                   strncmp(parameter_name(&about->parameters[index - 1]), "num_", 4) == 0;
     uint64_t count = counted ? (cl_uint)arguments[index - 1] : 1;
     return count < MAX_LIST ? count : MAX_LIST;
 }
@@ -91,7 +91,7 @@ static void wrap_outputs(const struct function_info *about, const uint64_t *argu
                 bool same = out[k] == first_word((const uintptr_t *)before[i] + k, sizeof *out);
                 out[k] = same ? out[k] : (uintptr_t)wrap(out[k]);
             }
-        } else if (out && strcmp(about->parameters[i].name, "param_value") == 0) {
+        } else if (out && strcmp(parameter_name(&about->parameters[i]), "param_value") == 0) {
             for (uint64_t k = 0; k < arguments[i - 1] / sizeof *out && k < MAX_LIST; k++) {
                 uint64_t own;
                 out[k] = is_known(out[k], &own) ? (uintptr_t)own : out[k];

@@ -35,7 +35,12 @@ def test_the_generator_writes_every_rule_and_query(tmp_path: Path) -> None:
     lines = out.read_text().splitlines()
     assert f"const int rule_count = {len(rules.rules())};" in lines
     assert f"const int rule_query_count = {len(queries.queries())};" in lines
-    assert f"    {generate.rule_row(rules.rules()[0], calls.recipes()['clGetDeviceIDs'].words, api())}," in lines
+    first = rules.rules()[0]
+    conditions = generate.rule_conditions(first, calls.recipes()[first.function].words, api())
+    assert [line[4:-1] for line in lines[lines.index("const struct condition conditions[] = {") + 1 :]][
+        : len(conditions)
+    ] == conditions
+    assert f"    {{FUNCTION_{first.function}, -31, {len(conditions)}, 0}}," in lines
 
 
 def test_every_object_that_a_call_names_can_be_made() -> None:

@@ -199,7 +199,7 @@ static void check_arrival(struct object *platform, enum function function, const
     for (unsigned i = 0; i < about->parameter_count; i++) {
         if (received[0].argument[i] != arguments[i]) {
             finding("wrong", keep_text("argument-%s", about->name), "argument %s of %s is %#llx and arrived as %#llx",
-                    about->parameters[i].name, about->name, (unsigned long long)arguments[i],
+                    parameter_name(&about->parameters[i]), about->name, (unsigned long long)arguments[i],
                     (unsigned long long)received[0].argument[i]);
         }
     }
@@ -315,10 +315,10 @@ static void check_null_handle(enum function function, cl_int *error)
     bool failed = about->result == RESULT_SIGNED ? (cl_int)result != CL_SUCCESS : result == 0;
     if (received_count > 0) {
         finding("wrong", keep_text("null-arrives-%s", about->name), "%s with NULL for %s arrived at vendor %d",
-                about->name, about->parameters[0].name, received[0].vendor);
+                about->name, parameter_name(&about->parameters[0]), received[0].vendor);
     } else if (!failed && about->result != RESULT_VOID) {
         finding("wrong", keep_text("null-succeeds-%s", about->name), "%s with NULL for %s answered %#llx", about->name,
-                about->parameters[0].name, (unsigned long long)result);
+                parameter_name(&about->parameters[0]), (unsigned long long)result);
     }
 }
 

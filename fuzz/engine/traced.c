@@ -135,7 +135,7 @@ static void check_outputs(const struct traced *call, size_t begin)
     const struct function_info *about = &function_info[call->function];
     for (unsigned i = 0; i < about->parameter_count; i++) {
         if (is_output(&about->parameters[i]) && unhindered[i] && traced_outputs[i] != written[i]) {
-            wrong(keep_text("output-%s-of", about->parameters[i].name), call, begin);
+            wrong(keep_text("output-%s-of", parameter_name(&about->parameters[i])), call, begin);
         }
     }
 }

@@ -213,7 +213,7 @@ static void one_call(void)
     for (unsigned i = 0; received_count && i < about->parameter_count; i++) {
         if (received[0].argument[i] != arguments[i]) {
             finding("wrong", keep_text("argument-%s", about->name), "%s of %s is %#llx and arrived as %#llx",
-                    about->parameters[i].name, about->name, (unsigned long long)arguments[i],
+                    parameter_name(&about->parameters[i]), about->name, (unsigned long long)arguments[i],
                     (unsigned long long)received[0].argument[i]);
         }
     }

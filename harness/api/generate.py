@@ -54,6 +54,7 @@ def _cast_type(parameter: Parameter) -> str:
 def functions_h(api: Api) -> str:
     """Numbers of the functions and the shape of their description."""
     numbers = _c_list([f"FUNCTION_{f.name}" for f in api.functions])
+    longest = max(map(len, _parameter_names(api))) + 1
     kinds = "HANDLE HANDLES HANDLE_OUT STRING STRINGS PROPERTIES CALLBACK ERRCODE SCALAR_IN SCALAR_OUT MEMORY INTEGER"
     return f"""{NOTICE}
 #ifndef CLHARNESS_FUNCTIONS_H
@@ -82,11 +83,12 @@ enum handle_kind {{
 
 enum result_kind {{ RESULT_VOID, RESULT_HANDLE, RESULT_POINTER, RESULT_SIGNED, RESULT_UNSIGNED }};
 
+/* Small, and without an address: mocks are copied for each vendor of each case, and relocated whenever they load. */
 struct parameter_info {{
-    const char *name;
-    enum parameter_kind kind;
-    enum handle_kind handle;
-    unsigned pointee; /* bytes that a typed pointer points to, or 0 */
+    enum parameter_kind kind : 8;
+    enum handle_kind handle : 8;
+    unsigned pointee : 16; /* bytes that a typed pointer points to, or 0 */
+    unsigned name : 16;    /* see parameter_name */
 }};
 
 struct function_info {{
@@ -95,12 +97,19 @@ struct function_info {{
     enum handle_kind result_handle;
     int slot; /* position in cl_icd_dispatch, or -1 */
     unsigned parameter_count;
-    struct parameter_info parameters[MAX_PARAMETERS];
+    const struct parameter_info *parameters; /* there is one to look at, also where there are none */
 }};
 
 extern const struct function_info function_info[FUNCTION_COUNT];
 extern const int function_of_slot[TABLE_LENGTH]; /* or -1 where the headers give no signature */
 extern const char *const handle_names[HANDLE_COUNT];
+
+extern const char parameter_names[][{longest}];
+
+static inline const char *parameter_name(const struct parameter_info *parameter)
+{{
+    return parameter_names[parameter->name];
+}}
 
 /* The number of the function with this name, or -1. */
 int function_by_name(const char *name);
@@ -116,6 +125,11 @@ uint64_t component_call(enum function function, const uint64_t *arguments);
 
 #endif
 """
+
+
+def _parameter_names(api: Api) -> list[str]:
+    """Every name of a parameter once, after the empty one."""
+    return ["", *dict.fromkeys(p.name for f in api.functions for p in f.parameters)]
 
 
 def _name_hash(name: str) -> int:
@@ -139,18 +153,18 @@ def _by_hash(api: Api) -> list[int]:
 
 def functions_c(api: Api) -> str:
     """The description of each function, and its typed call."""
-    rows = []
+    rows: list[str] = []
+    parameters: list[str] = []
+    names = _parameter_names(api)
     for f in api.functions:
-        parameters = (
-            "".join(
-                f'{{"{p.name}", PARAMETER_{p.kind.upper()}, HANDLE_{p.handle or "none"}, {p.pointee}}}, '
-                for p in f.parameters
-            )
-            or '{"", PARAMETER_INTEGER, HANDLE_none, 0}'
-        )
+        at = len(parameters)
+        parameters += [
+            f"{{PARAMETER_{p.kind.upper()}, HANDLE_{p.handle or 'none'}, {p.pointee}, {names.index(p.name)}}}"
+            for p in f.parameters
+        ] or ["{PARAMETER_INTEGER, HANDLE_none, 0, 0}"]
         rows.append(
             f'[FUNCTION_{f.name}] = {{"{f.name}", RESULT_{f.result_kind.upper()}, HANDLE_{f.result_handle or "none"}, '
-            f"{-1 if f.slot is None else f.slot}, {len(f.parameters)}, {{{parameters}}}}}"
+            f"{-1 if f.slot is None else f.slot}, {len(f.parameters)}, parameters + {at}}}"
         )
     known = {f.name for f in api.functions}
     slots = [f"FUNCTION_{s}" if s in known else f"-1 /* {s} */" for s in api.slots]
@@ -159,6 +173,12 @@ def functions_c(api: Api) -> str:
 #include "clharness_functions.h"
 
 #include <string.h>
+
+const char parameter_names[][{max(map(len, names)) + 1}] = {{
+{_c_list([f'"{name}"' for name in names])}}};
+
+static const struct parameter_info parameters[] = {{
+{_c_list(parameters)}}};
 
 const struct function_info function_info[FUNCTION_COUNT] = {{
 {_c_list(rows)}}};

@@ -57,7 +57,7 @@ static void log_list(struct calllog_line *line, const struct parameter_info *par
     uint64_t words[MAX_WORDS];
     size_t count = length < MAX_WORDS ? length : MAX_WORDS;
     list_words(words, list, list_width(parameter), count);
-    calllog_words(line, parameter->name, words, count);
+    calllog_words(line, parameter_name(parameter), words, count);
 }
 
 /* What pointers point to, where that matters: strings, property lists, handle arrays. */
@@ -72,7 +72,7 @@ static void log_pointees(struct calllog_line *line, const struct function_info *
             continue;
         }
         if (parameter->kind == PARAMETER_STRING) {
-            calllog_string(line, parameter->name, pointer, strnlen(pointer, 1 << 16));
+            calllog_string(line, parameter_name(parameter), pointer, strnlen(pointer, 1 << 16));
         } else if (parameter->kind == PARAMETER_PROPERTIES && width) {
             log_list(line, parameter, pointer, list_length(about, pointer, width, MAX_WORDS));
         } else if (parameter->kind == PARAMETER_HANDLES && i > 0) {
@@ -135,10 +135,11 @@ void log_return(const struct function_info *about, const uint64_t *arguments, ui
         const struct parameter_info *parameter = &about->parameters[i];
         bool out = parameter->kind == PARAMETER_HANDLE_OUT || parameter->kind == PARAMETER_SCALAR_OUT ||
                    parameter->kind == PARAMETER_ERRCODE;
-        bool no_room =
-            i > 0 && strcmp(about->parameters[i - 1].name, "num_entries") == 0 && (cl_uint)arguments[i - 1] == 0;
+        bool no_room = i > 0 && strcmp(parameter_name(&about->parameters[i - 1]), "num_entries") == 0 &&
+                       (cl_uint)arguments[i - 1] == 0;
         if (out && arguments[i] && !no_room) {
-            calllog_hex(&line, parameter->name, first_word((const void *)(uintptr_t)arguments[i], parameter->pointee));
+            calllog_hex(&line, parameter_name(parameter),
+                        first_word((const void *)(uintptr_t)arguments[i], parameter->pointee));
         }
     }
     calllog_close_object(&line);

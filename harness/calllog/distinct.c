@@ -64,7 +64,7 @@ static void log_entry(struct calllog *log, const char *who, const struct functio
         if (kind == PARAMETER_PROPERTIES) {
             count = list_length(about, words, sizeof *words, count);
         }
-        calllog_words(&line, about->parameters[i].name, words, count);
+        calllog_words(&line, parameter_name(&about->parameters[i]), words, count);
     }
     calllog_close_object(&line);
     calllog_commit(log, &line);
@@ -73,7 +73,7 @@ static void log_entry(struct calllog *log, const char *who, const struct functio
 static bool is_output(const struct parameter_info *parameter)
 {
     return parameter->kind == PARAMETER_HANDLE_OUT || parameter->kind == PARAMETER_SCALAR_OUT ||
-           parameter->kind == PARAMETER_ERRCODE || strcmp(parameter->name, "param_value") == 0;
+           parameter->kind == PARAMETER_ERRCODE || strcmp(parameter_name(parameter), "param_value") == 0;
 }
 
 static void write_outputs(const char *who, const struct function_info *about, const uint64_t *arguments)

@@ -71,7 +71,7 @@ void sidefile_refuse(const char *what, const char *value)
     _exit(99);
 }
 
-static void read_fault(char *text, const char *const *names, int count)
+static void read_fault(char *text, const char *names, int count)
 {
     struct fault_setting setting = {.platform = ANY_PLATFORM};
     char *value = strchr(text, '=');
@@ -85,8 +85,9 @@ static void read_fault(char *text, const char *const *names, int count)
         *platform++ = '\0';
         setting.platform = (int)strtol(platform, NULL, 0);
     }
-    while (setting.which < count && strcmp(names[setting.which], text) != 0) {
+    while (setting.which < count && strcmp(names, text) != 0) {
         setting.which++;
+        names += strlen(names) + 1;
     }
     if (setting.which == count || fault_setting_count == MAX_FAULTS) {
         sidefile_refuse("unknown fault (or too many faults)", text);
@@ -235,7 +236,7 @@ static const char *own_path(void)
     return real;
 }
 
-void sidefile_load(const char *const *fault_names, int fault_count, bool (*own_key)(const char *key, char *value))
+void sidefile_load(const char *fault_names, int fault_count, bool (*own_key)(const char *key, char *value))
 {
     static char path[PATH_MAX + 8];
     const char *library = own_path();

@@ -42,9 +42,10 @@ struct setting {
 };
 
 /* Reads the side file of the library that this is linked into; without a file nothing but the name is set.
- * `fault_names` lists the mock's faults. `own_key` takes the other keys, with values that stay until sidefile_unload
- * and may be changed in place, and answers whether it knows the key. */
-void sidefile_load(const char *const *fault_names, int fault_count, bool (*own_key)(const char *key, char *value));
+ * `fault_names` lists the mock's faults, one after the other, each ended by a NUL: without addresses, which would have
+ * to be relocated. `own_key` takes the other keys, with values that stay until sidefile_unload and may be changed in
+ * place, and answers whether it knows the key. */
+void sidefile_load(const char *fault_names, int fault_count, bool (*own_key)(const char *key, char *value));
 void sidefile_unload(void);
 
 /* Sets what a key names in `*to`; false where no setting has this name. A value of the wrong type is refused. */

@@ -11,7 +11,7 @@ uint64_t argument_named(enum function function, const uint64_t *arguments, const
 {
     const struct function_info *about = &function_info[function];
     for (unsigned i = 0; i < about->parameter_count; i++) {
-        if (strcmp(about->parameters[i].name, name) == 0) {
+        if (strcmp(parameter_name(&about->parameters[i]), name) == 0) {
             return arguments[i];
         }
     }

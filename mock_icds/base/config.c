@@ -8,7 +8,20 @@
 
 struct config config;
 
-static const char *const fault_names[] = {
+static const struct {
+#define FAULT(name) char name[sizeof #name];
+#include "faults.h"
+#include "faults_abilities.h"
+#include "faults_compute.h"
+#include "faults_contents.h"
+#include "faults_external.h"
+#include "faults_gl.h"
+#include "faults_hygiene.h"
+#include "faults_load.h"
+#include "faults_properties.h"
+#include "faults_states.h"
+#undef FAULT
+} fault_names = {
 #define FAULT(name) #name,
 #include "faults.h"
 #include "faults_abilities.h"
@@ -65,7 +78,7 @@ void config_load(void)
 #include "settings.h"
         };
     }
-    sidefile_load(fault_names, FAULT_COUNT, read_key);
+    sidefile_load((const char *)&fault_names, FAULT_COUNT, read_key);
     for (int i = 0; i < MAX_PLATFORMS; i++) {
         if (!config.platform[i].name) {
             config.platform[i].name = mock_name;

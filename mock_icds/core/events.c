@@ -291,7 +291,7 @@ void events_remember(struct object *event, enum function function, const uint64_
     life->command = life->is_user ? CL_COMMAND_USER : rules_command_type(function);
     for (unsigned i = 0; i + 1 < about->parameter_count; i++) {
         const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[i + 1];
-        if (strcmp(about->parameters[i].name, "num_events_in_wait_list") == 0 && list && arguments[i] > 0) {
+        if (strcmp(parameter_name(&about->parameters[i]), "num_events_in_wait_list") == 0 && list && arguments[i] > 0) {
             life->waits_for = object_find(list[0]);
         }
     }

@@ -341,8 +341,8 @@ bool info_handle(enum function function, const uint64_t *arguments, uint64_t *re
 {
     const struct function_info *about = &function_info[function];
     unsigned count = about->parameter_count;
-    bool asks = count >= 5 && strcmp(about->parameters[count - 1].name, "param_value_size_ret") == 0 &&
-                strcmp(about->parameters[count - 4].name, "param_name") == 0 &&
+    bool asks = count >= 5 && strcmp(parameter_name(&about->parameters[count - 1]), "param_value_size_ret") == 0 &&
+                strcmp(parameter_name(&about->parameters[count - 4]), "param_name") == 0 &&
                 about->parameters[0].kind == PARAMETER_HANDLE;
     if (asks) {
         *result = error_result(info_faults_answer(get_object_info, function, arguments));

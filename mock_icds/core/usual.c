@@ -56,7 +56,8 @@ static uint64_t change_references(uint64_t handle, int by)
 static uint64_t room_for_handles(const struct function_info *about, const uint64_t *arguments, unsigned index)
 {
     const struct parameter_info *before = index > 0 ? &about->parameters[index - 1] : NULL;
-    bool list = before && before->kind == PARAMETER_INTEGER && strncmp(before->name, "num_", strlen("num_")) == 0;
+    bool list =
+        before && before->kind == PARAMETER_INTEGER && strncmp(parameter_name(before), "num_", strlen("num_")) == 0;
     return list ? arguments[index - 1] : 1;
 }
 

@@ -60,7 +60,7 @@ static int null_error(enum function function, const uint64_t *arguments)
 static int wait_list_error(const struct function_info *about, const uint64_t *arguments, struct object *context)
 {
     for (unsigned i = 0; i + 1 < about->parameter_count; i++) {
-        if (strcmp(about->parameters[i].name, "num_events_in_wait_list") != 0) {
+        if (strcmp(parameter_name(&about->parameters[i]), "num_events_in_wait_list") != 0) {
             continue;
         }
         const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[i + 1];
@@ -95,8 +95,8 @@ static int belonging_error(const struct function_info *about, const uint64_t *ar
         if (context && object_context(object) != context) {
             return CL_INVALID_CONTEXT;
         }
-        if ((strstr(about->parameters[i].name, "buffer") && object->is_image) ||
-            (strstr(about->parameters[i].name, "image") && object->is_buffer)) {
+        if ((strstr(parameter_name(&about->parameters[i]), "buffer") && object->is_image) ||
+            (strstr(parameter_name(&about->parameters[i]), "image") && object->is_buffer)) {
             return CL_INVALID_MEM_OBJECT;
         }
     }
@@ -133,14 +133,15 @@ static bool holds(const struct condition *condition, uint64_t argument)
 
 static bool applies(const struct rule *rule, const uint64_t *arguments)
 {
+    const uint16_t *numbers = rule_conditions + rule->first;
     for (int i = 0; i < rule->count; i++) { /* numbers first: what a pointer points to is looked at last */
-        const struct condition *condition = &rule->conditions[i];
+        const struct condition *condition = &conditions[numbers[i]];
         if (condition->must == MUST_BE && !holds(condition, arguments[condition->parameter])) {
             return false;
         }
     }
     for (int i = 0; i < rule->count; i++) {
-        const struct condition *condition = &rule->conditions[i];
+        const struct condition *condition = &conditions[numbers[i]];
         if (condition->must != MUST_BE && !holds(condition, arguments[condition->parameter])) {
             return false;
         }

@@ -8,7 +8,11 @@
 
 struct config config;
 
-static const char *const fault_names[] = {
+static const struct {
+#define FAULT(name) char name[sizeof #name];
+#include "faults.h"
+#undef FAULT
+} fault_names = {
 #define FAULT(name) #name,
 #include "faults.h"
 #undef FAULT
@@ -59,7 +63,7 @@ void config_load(void)
 #define SETTING(name, type, initial) .name = (initial),
 #include "settings.h"
     };
-    sidefile_load(fault_names, FAULT_COUNT, read_key);
+    sidefile_load((const char *)&fault_names, FAULT_COUNT, read_key);
 }
 
 uint32_t config_version(const char *text)

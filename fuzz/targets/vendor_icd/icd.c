@@ -59,7 +59,7 @@ static void describe_call(const struct function_info *info, const uint64_t *argu
     const char *text = "";
     for (unsigned i = 0; i < info->parameter_count; i++) {
         const struct parameter_info *parameter = &info->parameters[i];
-        text = keep_text("%s%s%s %s", text, i ? ", " : "", parameter->name,
+        text = keep_text("%s%s%s %s", text, i ? ", " : "", parameter_name(parameter),
                          word_of(parameter, arguments[i], i ? arguments[i - 1] : 0));
     }
     describe("%s(%s)", info->name, text);

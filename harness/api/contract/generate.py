@@ -40,22 +40,23 @@ def condition(index: int, size: int, word: str, api: Api) -> str:
     kind, colon, rest = word.partition(":")
     number = value(word, api)
     if word == "-":
-        return f"{{{index}, MUST_BE, 1, {{0, UINT64_MAX}}, NULL}}"
+        return f"{{{index}, MUST_BE, 1, {{{{0, UINT64_MAX}}}}}}"
     if number is not None:
         mask = (1 << 8 * size) - 1
-        return f"{{{index}, MUST_BE, 1, {{{number & mask:#x}u, {mask:#x}u}}, NULL}}"
+        return f"{{{index}, MUST_BE, 1, {{{{{number & mask:#x}u, {mask:#x}u}}}}}}"
     if colon and kind == "s":
-        return f'{{{index}, MUST_READ, 0, {{0}}, "{rest}"}}'
+        return f'{{{index}, MUST_READ, 0, {{.text = "{rest}"}}}}'
     words = [number for part in rest.split(",") if (number := value(part, api)) is not None]
     if colon and kind in "uw" and len(words) == len(rest.split(",")):
         must = "MUST_HOLD" if kind == "w" else "MUST_HOLD_NARROW"
         listed = ", ".join(f"{number:#x}u" for number in words[:MAX_WORDS])
-        return f"{{{index}, {must}, {len(words)}, {{{listed}}}, NULL}}"
-    return f"{{{index}, MUST_POINT, 0, {{0}}, NULL}}"
+        return f"{{{index}, {must}, {len(words)}, {{{{{listed}}}}}}}"
+    return f"{{{index}, MUST_POINT, 0, {{{{0}}}}}}"
 
 
-def rule_row(rule: Rule, usual: tuple[str, ...], api: Api) -> str:
-    """One rule as a C initialiser; arguments that it leaves as they are count where they are numbers or NULL."""
+def rule_conditions(rule: Rule, usual: tuple[str, ...], api: Api) -> list[str]:
+    """The conditions of a rule as C initialisers; arguments that it leaves as they are count where they are numbers or
+    NULL."""
     conditions = []
     for index, (parameter, word) in enumerate(zip(api.functions[rule.function].parameters, usual, strict=True)):
         word = rule.changed.get(parameter.name, word)
@@ -63,10 +64,24 @@ def rule_row(rule: Rule, usual: tuple[str, ...], api: Api) -> str:
             continue  # a list may be there, too
         if parameter.name in rule.changed or word == "-" or value(word, api) is not None:
             conditions.append(condition(index, parameter.size, word, api))
-    code = 0 if rule.errors[0] == "NULL" else api.constants[rule.errors[0]]
-    # As many conditions as there are: the mock is copied for each vendor of each case.
-    table = f"(const struct condition[]){{{', '.join(conditions)}}}" if conditions else "NULL"
-    return f"{{FUNCTION_{rule.function}, {code}, {len(conditions)}, {table}}}"
+    return conditions
+
+
+def rule_lines(api: Api) -> Iterator[str]:
+    """The tables of all rules: each condition once, because the mock is copied for each vendor of each case."""
+    recipes = calls.load(api)
+    rows: list[str] = []
+    numbers: list[str] = []
+    known: dict[str, int] = {}
+    for rule in rules.load(api):
+        needed = rule_conditions(rule, recipes[rule.function].words, api)
+        code = 0 if rule.errors[0] == "NULL" else api.constants[rule.errors[0]]
+        rows.append(f"{{FUNCTION_{rule.function}, {code}, {len(needed)}, {len(numbers)}}}")
+        numbers += [str(known.setdefault(text, len(known))) for text in needed]
+    yield from ["const struct condition conditions[] = {", *(f"    {text}," for text in known), "};"]
+    yield f"const uint16_t rule_conditions[] = {{{', '.join(numbers)}}};"
+    yield from ["const struct rule rules[] = {", *(f"    {row}," for row in rows), "};"]
+    yield f"const int rule_count = {len(rows)};"
 
 
 def query_rows(api: Api) -> list[str]:
@@ -86,11 +101,9 @@ def text(api: Api) -> str:
     """The C file."""
     slots.check(api)
     recipes = calls.load(api)
-    rule_rows = [rule_row(rule, recipes[rule.function].words, api) for rule in rules.load(api)]
     rows = query_rows(api)
     lines = ["/* Generated from the data in harness/api/contract. Do not edit. */", '#include "core/rules.h"', ""]
-    lines += ["const struct rule rules[] = {", *[f"    {row}," for row in rule_rows], "};"]
-    lines += [f"const int rule_count = {len(rule_rows)};"]
+    lines += rule_lines(api)
     lines += ["const struct known_query rule_queries[] = {", *[f"    {row}," for row in rows], "};"]
     lines += [f"const int rule_query_count = {len(rows)};"]
     lines += ["unsigned rules_command_type(enum function function) {", "    switch ((int)function) {"]
