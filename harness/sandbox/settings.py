@@ -124,4 +124,6 @@ def function_lines(kind: Kind, by_name: Mapping[str, Iterable[str]]) -> Iterator
 
 def _escaped(text: str) -> str:
     """The configuration's form of a text: a line of printable ASCII."""
+    if text.isascii() and text.isprintable() and "\\" not in text:
+        return text  # as nearly all are
     return "".join(c if " " <= c <= "~" and c != "\\" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in text)
