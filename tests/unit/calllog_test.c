@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int failures;
@@ -213,17 +214,44 @@ static void test_numbers(void)
     }
 }
 
-/* Time goes on, and is that of CLOCK_MONOTONIC in nanoseconds. */
+/* What is not printable ASCII, a quote or a backslash is escaped wherever it stands, and nothing else. */
+static void test_every_byte_in_every_place(void)
+{
+    for (int byte = 1; byte < 256; byte++) {
+        for (size_t place = 0; place < 19; place++) {
+            char name[] = "abcdefghijklmnopqrs";
+            char want[96];
+            struct calllog_line line;
+            name[place] = (char)byte;
+            bool plain = byte >= ' ' && byte <= '~' && byte != '"' && byte != '\\';
+            snprintf(want, sizeof want, plain ? "%.*s%c%s" : "%.*s\\u%04x%s", (int)place, name, byte, name + place + 1);
+            calllog_begin(&line, name, "event", name);
+            calllog_string(&line, "text", name, strlen(name));
+            char whole[320];
+            snprintf(whole, sizeof whole, ",\"who\":\"%s\",\"event\":\"%s\",\"text\":\"%s\"}\n", want, want, want);
+            expect_line(&line, whole);
+        }
+    }
+}
+
+static unsigned long long nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec;
+}
+
+/* Time is that of CLOCK_MONOTONIC in nanoseconds, whatever digits it has. */
 static void test_time(void)
 {
-    unsigned long long before = 0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 10000; i++) {
         struct calllog_line line;
+        unsigned long long before = nanoseconds();
         calllog_begin(&line, "v", "event", "e");
+        unsigned long long after = nanoseconds();
         finished(&line);
         unsigned long long time = strtoull(line.text + strlen("{\"t\":"), NULL, 10);
-        check(time > before && (before == 0 || time - before < 60000000000ULL), "time %llu after %llu", time, before);
-        before = time;
+        check(before <= time && time <= after, "time %llu between %llu and %llu", time, before, after);
     }
 }
 
@@ -369,6 +397,7 @@ int main(void)
     test_members();
     test_escapes();
     test_numbers();
+    test_every_byte_in_every_place();
     test_time();
     test_cuts();
     test_overflow();
