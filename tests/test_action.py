@@ -121,13 +121,13 @@ def checkout(tmp_path: Path) -> Path:
     return place
 
 
-def step(checkout: Path, *arguments: str, **environment: str) -> str:
+def step(checkout: Path, *arguments: str, code: int = 0, **environment: str) -> str:
     """Runs the checkout's action; what it writes for later steps."""
     output = checkout.parent / "output"
     output.unlink(missing_ok=True)
     given = {"GITHUB_OUTPUT": str(output), "INPUT_PATH": "harness/source.c", "CLHARNESS_RESULTS": str(checkout / "r")}
     done = subprocess.run([checkout / "ci" / "action", *arguments], cwd=checkout, env=os.environ | given | environment)
-    assert done.returncode == 0
+    assert done.returncode == code
     return output.read_text()
 
 
@@ -140,12 +140,21 @@ def test_build_is_kept_under_a_name_that_follows_every_source(checkout: Path) ->
     assert step(checkout, "key") != name
 
 
-@pytest.mark.parametrize("restored", [True, False])
-def test_kept_build_is_not_older_than_a_new_checkout(restored: bool, checkout: Path) -> None:
-    kept = checkout.parent / "kept"
-    step(checkout, CLHARNESS_BUILD=str(kept), CLHARNESS_RESTORED="true" if restored else "")
-    built, source = (path.stat().st_mtime for path in (kept / "clharness.json", checkout / "harness" / "source.c"))
-    assert (source < built) == restored
+@pytest.mark.parametrize("between", ["nothing", "a change", "a failure"])
+def test_kept_build_is_older_than_a_new_checkout_only_where_that_differs(between: str, checkout: Path) -> None:
+    """Whatever service kept it, and under whatever name: the build knows what it was made of."""
+    kept, source = checkout.parent / "kept", checkout / "harness" / "source.c"
+    step(checkout, CLHARNESS_BUILD=str(kept))
+    assert source.stat().st_mtime > (kept / "clharness.json").stat().st_mtime
+    if between == "a failure":
+        (checkout / "clharness").write_text("#!/bin/sh\nexit 3\n")
+        step(checkout, CLHARNESS_BUILD=str(kept), code=3)
+    elif between == "a change":
+        source.write_text("int two;\n")
+    source.touch()
+    step(checkout, CLHARNESS_BUILD=str(kept), code=3 if between == "a failure" else 0)
+    built = (kept / "clharness.json").stat().st_mtime
+    assert (source.stat().st_mtime < built) == (between == "nothing")
 
 
 # --- the sample workflows ---

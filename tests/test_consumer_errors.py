@@ -141,6 +141,38 @@ def test_project_that_tests_nothing_does_not_configure(tmp_path: Path) -> None:
     assert project.configure("-DBUILD_TESTING=OFF").returncode == 0
 
 
+# As CMake's own module makes it of a library, and as Khronos' package does.
+PACKAGES = {
+    "OpenCL": "add_library(OpenCL::OpenCL UNKNOWN IMPORTED)\nset(OpenCL_FOUND ON)\n"
+    "set_target_properties(OpenCL::OpenCL PROPERTIES IMPORTED_LOCATION {})\n",
+    "OpenCLICDLoader": "add_library(OpenCL::OpenCL SHARED IMPORTED)\nset(OpenCLICDLoader_FOUND ON)\n"
+    "set_target_properties(OpenCL::OpenCL PROPERTIES IMPORTED_LOCATION_NONE {} IMPORTED_CONFIGURATIONS NONE)\n",
+}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_loader_of_a_package_is_not_tested_without_a_call(package: str, tmp_path: Path) -> None:
+    """A vendor's project may have found the system's for its own programs; what it builds would not be tested."""
+    system = tmp_path / "libOpenCL.so.1"
+    system.touch()
+    project = consumer(tmp_path / "project", "")
+    found = f"list(APPEND CMAKE_MODULE_PATH {project.folder})\nfind_package({package} REQUIRED)\n"
+    head = (project.folder / "CMakeLists.txt").read_text()
+
+    def make(file: str, text: str = "") -> Consumer:
+        (project.folder / f"Find{package}.cmake").write_text(PACKAGES[package].format(file))
+        (project.folder / "CMakeLists.txt").write_text(f"{head}{TESTING}{CLHARNESS}{found}{text}")
+        return project
+
+    sentence = f"the target OpenCL::OpenCL is not of this project, but {system}: call clharness_add_suites"
+    assert sentence in refused(make(str(system)))
+    called = "clharness_add_suites(TARGET OpenCL::OpenCL)\n"
+    for file, text in (("${CMAKE_BINARY_DIR}/stage/libOpenCL.so", ""), (str(system), called)):
+        configured = make(file, text).configure()
+        assert configured.returncode == 0, configured.stdout
+        assert len(project.entries()) == 4
+
+
 def test_loader_of_a_path_is_tested(tmp_path: Path) -> None:
     project = consumer(tmp_path, f"{TESTING}{CLHARNESS}")
     assert "CLHARNESS_LOADER: there is no file /nowhere/libOpenCL.so" in refused(
@@ -149,6 +181,29 @@ def test_loader_of_a_path_is_tested(tmp_path: Path) -> None:
     assert project.configure(f"-DCLHARNESS_LOADER={build().reference_loader}").returncode == 0
     assert len(project.entries()) == 4
     assert str(build().reference_loader) in project.ctest("-N", "-V").stdout
+
+
+# --- where it is built ---
+
+
+def test_folder_of_the_sources_is_not_built_in(tmp_path: Path) -> None:
+    """Where a project is built in its own folder: the command there would take the place of the one that sets up."""
+    place = tmp_path / "external" / "clharness"
+    shutil.copytree(ROOT / "cmake", place / "cmake")
+    shutil.copy(ROOT / "CMakeLists.txt", place)
+    (place / "harness").mkdir()
+    shutil.copy(ROOT / "harness" / "__init__.py", place / "harness")
+    before = sorted(place.rglob("*"))
+    project = consumer(tmp_path, f"{TESTING}{SHARED}add_subdirectory(external/clharness)\n{SUITES}")
+    project.build = tmp_path
+    assert "clharness is not built in the folder of its sources" in refused(project)
+    assert sorted(path for path in place.rglob("*") if "CMakeFiles" not in path.parts) == before
+
+    project = consumer(tmp_path, f"{TESTING}{SHARED}{CLHARNESS}{SUITES}")
+    project.build = tmp_path
+    configured = project.configure()
+    assert configured.returncode == 0, configured.stdout
+    assert project.entries() == ["clharness.discovery.OpenCL::OpenCL"]
 
 
 # --- Python ---

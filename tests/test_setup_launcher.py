@@ -195,6 +195,25 @@ def test_a_moved_checkout_is_configured_anew(checkout: Path, tmp_path: Path, lib
     moved.rename(checkout)
 
 
+def test_a_build_that_a_cache_brought_to_another_folder_is_configured_anew(
+    checkout: Path, tmp_path: Path, library: str
+) -> None:
+    """As between the runners of a service; through a link to its folder it is the same build."""
+    first, second, link = (tmp_path / name for name in ("first", "second", "link"))
+    launch(checkout, "loader", library, CLHARNESS_BUILD=str(first))
+    link.symlink_to(first)
+    (checkout / "stub.c").write_text("int main(void) { return 7; }\n")
+    again = launch(checkout, "loader", library, CLHARNESS_BUILD=str(link))
+    assert (again.returncode, again.stderr) == (0, "clharness: building what has changed\n")
+
+    first.rename(second)
+    (checkout / "stub.c").write_text("int main(void) { return 8; }\n")
+    moved = launch(checkout, "loader", library, CLHARNESS_BUILD=str(second))
+    assert moved.returncode == 0, moved.stderr
+    assert "configuring and building" in moved.stderr
+    assert subprocess.run([second / "stub"]).returncode == 8
+
+
 def test_a_build_that_fails_shows_the_log_and_exits_3(checkout: Path, library: str) -> None:
     (checkout / "stub.c").write_text("#error this cannot be built\n")
 

@@ -35,11 +35,15 @@ build_tool_asked() {
 # A folder that a person configured is left as it is.
 must_configure() {
     [[ -e $build/build.ninja || -e $build/Makefile ]] || return 0
-    belongs_to_another_checkout || { [[ -e $build/setup.built ]] && ! has_identity; }
+    belongs_elsewhere || { [[ -e $build/setup.built ]] && ! has_identity; }
 }
 
-belongs_to_another_checkout() {
-    [[ -e $build/CMakeCache.txt ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt"
+# To another checkout, or to a folder of another name, from which it was moved or copied.
+belongs_elsewhere() {
+    local cache=$build/CMakeCache.txt
+    [[ -e $cache ]] || return 1
+    ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" ||
+        [[ ! $(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$cache") -ef $build ]]
 }
 
 configure() {
@@ -49,7 +53,7 @@ configure() {
         -DCLHARNESS_BUILD_TESTS=OFF -DCLHARNESS_BUILD_FUZZ=OFF)
     [[ ! ${CLHARNESS_OPENCL_HEADERS-} ]] || options+=("-DCLHARNESS_OPENCL_HEADERS=$CLHARNESS_OPENCL_HEADERS")
     [[ ! ${CLHARNESS_WERROR-} ]] || options+=(-DCLHARNESS_WERROR=ON) # as CI wants it
-    if belongs_to_another_checkout; then
+    if belongs_elsewhere; then
         rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     fi
     if [[ ! ${CMAKE_GENERATOR-} && ! -e $build/CMakeCache.txt ]] && command -v ninja >/dev/null; then
