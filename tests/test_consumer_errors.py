@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -291,6 +292,20 @@ string(APPEND state "${options}|${definitions}|${tests}")
     # CMake's own modules (Threads) keep their results under these names.
     strange = {n for n in new if not n.startswith(("CLHARNESS_", "clharness_", "FIND_PACKAGE_MESSAGE", "CMAKE_HAVE_"))}
     assert "CLHARNESS_PYTHON" in new and strange == set()
+
+
+def test_variables_of_the_including_project_are_not_taken_for_ours(tmp_path: Path) -> None:
+    """Words like `known` and `file`, in its cache, too, where they would show through what has no value."""
+    files = [ROOT / "CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake"), *ROOT.glob("[hm]*/**/CMakeLists.txt")]
+    names = {name for file in files for name in re.findall(r"\$\{([a-z_]+)\}", file.read_text())}
+    assert len(names) > 50
+    values = "".join(f'set({name} poison)\nset({name} poison CACHE STRING "")\n' for name in sorted(names))
+    project = consumer(tmp_path, f"{TESTING}{values}{CLHARNESS}{SHARED}{SUITES}")
+    configured = project.configure()
+    assert configured.returncode == 0, configured.stdout
+    assert project.entries() == ["clharness.discovery.OpenCL::OpenCL"]
+    assert "poison" not in project.ctest("-N", "-V").stdout
+    assert "poison" not in (project.build / "clharness" / "clharness.json").read_text()
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
