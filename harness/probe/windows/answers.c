@@ -45,6 +45,14 @@ static BOOL too_small(PDWORD length, DWORD needed)
     return FALSE;
 }
 
+/* Whether this token may be asked: with TOKEN_QUERY, or by a number that stands for the process's own. */
+static bool may_be_asked(HANDLE token)
+{
+    DWORD length = 0;
+    return (intptr_t)token < 0 || GetTokenInformation(token, TokenUser, NULL, 0, &length) ||
+           GetLastError() == ERROR_INSUFFICIENT_BUFFER;
+}
+
 static BOOL answer_label(void *to, DWORD room, PDWORD length)
 {
     struct {
@@ -82,6 +90,9 @@ static BOOL WINAPI hook_GetTokenInformation(HANDLE token, TOKEN_INFORMATION_CLAS
     if (!length) {
         SetLastError(ERROR_NOACCESS);
         return FALSE;
+    }
+    if (!may_be_asked(token)) {
+        return FALSE; /* with the system's own error */
     }
     if (machine.no_token) {
         SetLastError(ERROR_ACCESS_DENIED);

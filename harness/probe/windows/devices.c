@@ -144,6 +144,42 @@ static CONFIGRET WINAPI hook_CM_Get_DevNode_Status(PULONG status, PULONG problem
     return CR_SUCCESS;
 }
 
+/* The key that was opened last of a device whose values go when their length was asked for. */
+static HKEY measured_key;
+static const struct device *measured_device;
+
+static void value_goes(HKEY key, const WCHAR *name)
+{
+    HKEY own = NULL;
+    if (!measured_device || key != measured_key || !name ||
+        RegOpenKeyExW(machine.root, measured_device->key_path, 0, KEY_SET_VALUE, &own) != ERROR_SUCCESS) {
+        return;
+    }
+    RegDeleteValueW(own, name);
+    RegCloseKey(own);
+}
+
+static LSTATUS WINAPI hook_RegQueryValueExW(HKEY key, LPCWSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data,
+                                            LPDWORD size)
+{
+    LSTATUS status = RegQueryValueExW(key, name, reserved, type, data, size);
+    if (!data || status == ERROR_MORE_DATA) {
+        value_goes(key, name);
+    }
+    return status;
+}
+
+static LSTATUS WINAPI hook_RegQueryValueExA(HKEY key, LPCSTR name, LPDWORD reserved, LPDWORD type, LPBYTE data,
+                                            LPDWORD size)
+{
+    WCHAR text[128];
+    LSTATUS status = RegQueryValueExA(key, name, reserved, type, data, size);
+    if (!data || status == ERROR_MORE_DATA) {
+        value_goes(key, wide(name, text, 128));
+    }
+    return status;
+}
+
 static CONFIGRET WINAPI hook_CM_Open_DevNode_Key(DEVINST instance, REGSAM access, ULONG profile,
                                                  REGDISPOSITION disposition, PHKEY key, ULONG flags)
 {
@@ -160,6 +196,8 @@ static CONFIGRET WINAPI hook_CM_Open_DevNode_Key(DEVINST instance, REGSAM access
     }
     if (flags == CM_REGISTRY_SOFTWARE &&
         RegOpenKeyExW(machine.root, device->key_path, 0, access, key) == ERROR_SUCCESS) {
+        measured_key = *key;
+        measured_device = device->measured ? device : NULL;
         return CR_SUCCESS;
     }
     if (flags != CM_REGISTRY_SOFTWARE || disposition != RegDisposition_OpenAlways) {
@@ -355,5 +393,7 @@ const struct hook device_hooks[] = {
     HOOK(CM_Get_DevNode_Registry_PropertyW),
     HOOK(CM_Get_DevNode_Registry_PropertyA),
     HOOK(CM_Get_DevNode_PropertyW),
+    HOOK(RegQueryValueExW),
+    HOOK(RegQueryValueExA),
     {0},
 };

@@ -160,14 +160,15 @@ static const char *add_device_value(char **words)
 static const char *add_device_trait(char **words)
 {
     struct device *device = machine.device_count ? &machine.devices[machine.device_count - 1] : NULL;
-    bool *trait = !device                           ? NULL
-                  : strcmp(words[0], "waits") == 0  ? &device->waits
-                  : strcmp(words[0], "gone") == 0   ? &device->gone
-                  : strcmp(words[0], "silent") == 0 ? &device->silent
-                  : strcmp(words[0], "absent") == 0 ? &device->absent
-                  : strcmp(words[0], "late") == 0   ? &device->late
-                  : strcmp(words[0], "solved") == 0 ? &device->solved
-                                                    : NULL;
+    bool *trait = !device                             ? NULL
+                  : strcmp(words[0], "waits") == 0    ? &device->waits
+                  : strcmp(words[0], "gone") == 0     ? &device->gone
+                  : strcmp(words[0], "silent") == 0   ? &device->silent
+                  : strcmp(words[0], "absent") == 0   ? &device->absent
+                  : strcmp(words[0], "late") == 0     ? &device->late
+                  : strcmp(words[0], "solved") == 0   ? &device->solved
+                  : strcmp(words[0], "measured") == 0 ? &device->measured
+                                                      : NULL;
     if (!trait) {
         return "no device has this trait";
     }

@@ -20,7 +20,8 @@
  *   device-trait TRAIT              of the device before: "waits" for a restart while it works; "gone": it is listed, and
  *                                   cannot be found; "silent": its state cannot be had; "absent": not plugged in;
  *                                   "late": it comes when the length of the list was asked for; "solved": its problem is
- *                                   over, and only the number of it is told still
+ *                                   over, and only the number of it is told still; "measured": values of its driver go
+ *                                   when their length was asked for
  *   package FAMILY NAME PATH        an installed package
  *   package-trait TRAIT             of the package before: "gone": it is listed, and has no path any more; "late": it comes
  *                                   when the number of packages was asked for; "counted": it goes then; "measured": it goes
@@ -79,6 +80,7 @@ struct device {
     bool absent;
     bool late;
     bool solved;
+    bool measured;
     WCHAR id[64];
     WCHAR key_path[64]; /* below the tree's root */
 };

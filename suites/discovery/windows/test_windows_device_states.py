@@ -32,6 +32,24 @@ def test_device_that_works_until_a_restart_is_passed_over(loader: WindowsLoader,
     assert sorted(listed(loader, sandbox)) == [f"adapter{number}" for number in range(3) if number != place]
 
 
+@requirement("DISC-WIN-021")
+@pytest.mark.parametrize("guarded_heap", [False, True], ids=["usual heap", "guarded heap"])
+@pytest.mark.parametrize("several", [False, True], ids=["text", "list"])
+@pytest.mark.parametrize("device", ["adapter", "component"])
+def test_value_that_is_removed_once_it_was_measured_is_not_used(
+    loader: WindowsLoader, sandbox: Sandbox, device: str, several: bool, guarded_heap: bool
+) -> None:
+    """A driver's value may go between the question for its length and that for its data: others have their vendors."""
+    sandbox.older_system()
+    add = sandbox.adapter if device == "adapter" else sandbox.component
+    removed = sandbox.icd("removed")
+    add(vendor=[removed] if several else removed, traits=["measured"])
+    sandbox.adapter(vendor=sandbox.icd("driver"))
+    sandbox.registry_vendor(sandbox.icd("registered"))
+    with loader.start(sandbox, guarded_heap=guarded_heap) as cl:
+        assert set(cl.platform_names()) - {"removed"} == {"driver", "registered"}  # who asks once has it
+
+
 @requirement("DISC-WIN-010")
 @pytest.mark.parametrize("problem", [1, 10, 22, 28, 43])
 def test_device_with_another_problem(loader: WindowsLoader, sandbox: Sandbox, problem: int, record: Record) -> None:
