@@ -211,9 +211,10 @@ static void gather_drivers(struct instance *instance, const VkInstanceCreateInfo
     }
 }
 
-/* Makes the instance of one driver: with the extensions that it has, and for 1.0 where it is of that version. */
+/* Makes the instance of one driver: with the extensions that it has, for 1.0 where it is of that version, and else for
+ * 1.1 at least where its devices are to say who they are. */
 static bool make_instance(struct driver *driver, const VkInstanceCreateInfo *info,
-                          const VkAllocationCallbacks *allocator)
+                          const VkAllocationCallbacks *allocator, bool identifies)
 {
     VkInstanceCreateInfo own = *info;
     VkApplicationInfo application;
@@ -233,6 +234,13 @@ static bool make_instance(struct driver *driver, const VkInstanceCreateInfo *inf
     if (info->pApplicationInfo && driver->is_of_1_0) {
         application = *info->pApplicationInfo;
         application.apiVersion = VK_API_VERSION_1_0;
+        own.pApplicationInfo = &application;
+    }
+    if (identifies && !driver->is_of_1_0 &&
+        (!info->pApplicationInfo || info->pApplicationInfo->apiVersion < VK_API_VERSION_1_1)) {
+        const VkApplicationInfo none = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO};
+        application = info->pApplicationInfo ? *info->pApplicationInfo : none;
+        application.apiVersion = VK_API_VERSION_1_1;
         own.pApplicationInfo = &application;
     }
     VkResult result = driver->create_instance(&own, allocator, &driver->instance);
@@ -277,7 +285,7 @@ static VkResult make_instances(struct instance *instance, const VkInstanceCreate
     }
     instance->driver_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (make_instance(&instance->drivers[i], info, allocator)) {
+        if (make_instance(&instance->drivers[i], info, allocator, instance->choices.is_made)) {
             instance->drivers[instance->driver_count++] = instance->drivers[i];
         } else {
             drivers_unload(&instance->drivers[i]);

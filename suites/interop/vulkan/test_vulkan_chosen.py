@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import VulkanLoader, VulkanSandbox, requirement
+from harness.check import VulkanLoader, VulkanSandbox, requirement, version_number
 
 SETTINGS_FILE = "vulkan/loader_settings.d/vk_loader_settings.json"
 DEVICES = "devices in the settings file"
@@ -41,6 +41,7 @@ NOT_WHOLE: dict[str, dict[str, Any]] = {
     "no driverUUID": {"driverUUID": None},
     "no driverVersion": {"driverVersion": None},
     "short": {"deviceUUID": [2, *[0] * 14]},
+    "short driver": {"driverUUID": [9, *[0] * 14]},
     "long": {"deviceUUID": [2, *[0] * 14, 1, 0]},
     "byte below 0": {"deviceUUID": [-254, *[0] * 14, 1]},
     "byte above 255": {"deviceUUID": [258, *[0] * 14, 1]},
@@ -132,6 +133,24 @@ def test_chosen_devices_are_listed_in_their_order(
     with vulkan_loader.start(sandbox, search=True) as vk:
         instance = vk.instance(version)
         assert [vk.device_name(one) for one in vk.physical_devices(instance)] == order
+
+
+@requirement("VK-DSC-051")
+@pytest.mark.parametrize("version", [None, "1.0.0", "1.2.0"])
+def test_drivers_say_which_device_is_which_by_a_function_that_they_have(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: str | None
+) -> None:
+    """Where a function of 1.1 is called for that, the driver's instance is of that version at least."""
+    vulkan_loader.require(DEVICES)
+    choose(sandbox, device(2), device(1))
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        instance = vk.instance(version)
+        assert [vk.device_name(one) for one in vk.physical_devices(instance)] == ["b.0", "a.0"]
+    for name in "abc":
+        assert sandbox.log.calls("vkGetPhysicalDeviceProperties2", by=name)
+        creation = sandbox.log.calls("vkCreateInstance", by=name).only.data["in"]
+        assert int(creation.get("apiVersion", "0x0"), 16) >= version_number("1.1.0")
 
 
 @requirement("VK-DSC-051")

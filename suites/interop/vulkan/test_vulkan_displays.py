@@ -191,7 +191,9 @@ def test_driver_that_claims_a_longer_list_of_displays_crashes_nothing(
 
     with vulkan_loader.start(sandbox) as vk:
         instance, devices = start_instance(vulkan_loader, vk)
-        count, listed = vk.data((1).to_bytes(4, "little")), vk.structures(outer, [{}] * 3)
+        (part,) = vulkan().structures[outer].members.keys() - {"sType", "pNext"}
+        count = vk.data((1).to_bytes(4, "little"))
+        listed = vk.structures(outer, [{}, {part: b"\x11" * 16}, {part: b"\x11" * 16}])
         size, before = vulkan().structures[outer].size, bytes(listed[:])
         vk.call_found(instance, name, devices["claims"], *first, count, listed)
         assert listed[16:size] != before[16:size]

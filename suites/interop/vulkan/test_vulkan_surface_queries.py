@@ -312,7 +312,8 @@ def test_driver_that_claims_a_longer_list_of_formats_crashes_nothing(
     with vulkan_loader.start(sandbox) as vk:
         instance, devices, surface = start_surface(vulkan_loader, vk, CAPABILITIES2)
         info = vk.structure("VkPhysicalDeviceSurfaceInfo2KHR", surface=surface)
-        count, listed = vk.data((1).to_bytes(4, "little")), vk.structures(element, [{}] * 3)
+        count, beyond = vk.data((1).to_bytes(4, "little")), {"surfaceFormat": b"\x11" * 8}
+        listed = vk.structures(element, [{}, beyond, beyond])
         size, before = vulkan().structures[element].size, bytes(listed[:])
         vk.call_found(instance, function, devices["claims"], info, count, listed)
         assert listed[16:size] != before[16:size]
