@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.bench.dispatch import dispatch_lines, measure_dispatch
+from harness.bench.suites import CASES, measure_suites, suite_lines
 from harness.bench.vendors import measure_vendors, vendor_lines
 from harness.build import build
 from harness.calllog import reader
@@ -35,11 +36,13 @@ EXAMPLE = """\
   clharness bench dispatch --loader build/libOpenCL.so.1
                                         instructions of every entry point, with 0, 1, 2 and 3 layers
   clharness bench vendors               the first call with 10, 100 and 1,000 vendors
+  clharness bench suites                where the processor time of the suites' cases goes
   clharness bench fuzz                  inputs a second of each fuzz target, beside a process per input
 """
 
 CALLLOG_TARGET = 150.0  # nanoseconds of CPU time an event
 CASE_TARGET = 5.0  # milliseconds, median of a default case
+_REPETITIONS = 100
 _EVENTS = 100_000
 _ROUNDS = 5
 _LINE_ROOM = 256  # bytes of one of the benchmark's lines, at most
@@ -59,8 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
         nargs="?",
-        choices=("calllog", "case", "dispatch", "vendors", "fuzz"),
-        help="measure only this; default: everything but fuzz",
+        choices=("calllog", "case", "dispatch", "vendors", "suites", "fuzz"),
+        help="measure only this; default: everything but suites and fuzz",
     )
     parser.add_argument(
         "--loader", metavar="PATH", help="loader that is measured; default: the system's, else the reference loader"
@@ -68,7 +71,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--without", metavar="PATH", help="with dispatch: the same loader built without layers, to compare"
     )
-    parser.add_argument("-n", metavar="N", type=_count, default=100, help="repetitions of each case (default: 100)")
+    parser.add_argument(
+        "-n",
+        metavar="N",
+        type=_count,
+        help=f"repetitions of each case (default: {_REPETITIONS}); with suites: so many cases (default: {CASES})",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the numbers there")
 
 
@@ -80,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         numbers["calllog"] = measure_calllog()
         print("\n".join(_calllog_lines(numbers["calllog"])), flush=True)
     if args.what in (None, "case"):
-        numbers["case"] = measure_cases(Loader(measured_loader(args.loader)), args.n)
+        numbers["case"] = measure_cases(Loader(measured_loader(args.loader)), args.n or _REPETITIONS)
         print("\n".join(_case_lines(numbers["case"])))
     if args.what in (None, "dispatch"):
         numbers["dispatch"] = measure_dispatch(measured_loader(args.loader))
@@ -90,6 +98,9 @@ def run(args: argparse.Namespace) -> int:
     if args.what in (None, "vendors"):
         numbers["vendors"] = measure_vendors(measured_loader(args.loader))
         print("\n".join(vendor_lines(numbers["vendors"])))
+    if args.what == "suites":
+        numbers["suites"] = measure_suites(measured_loader(args.loader), args.n or CASES)
+        print("\n".join(suite_lines(numbers["suites"])))
     if args.what == "fuzz":
         numbers["fuzz"] = measure_targets(Path(args.loader) if args.loader else None, _progress)
         print("\n".join(fuzz_lines(numbers["fuzz"])))
