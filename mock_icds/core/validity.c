@@ -135,13 +135,13 @@ static bool applies(const struct rule *rule, const uint64_t *arguments)
 {
     const uint16_t *numbers = rule_conditions + rule->first;
     for (int i = 0; i < rule->count; i++) { /* numbers first: what a pointer points to is looked at last */
-        const struct condition *condition = &conditions[numbers[i]];
+        const struct condition *condition = &rule_terms[numbers[i]];
         if (condition->must == MUST_BE && !holds(condition, arguments[condition->parameter])) {
             return false;
         }
     }
     for (int i = 0; i < rule->count; i++) {
-        const struct condition *condition = &conditions[numbers[i]];
+        const struct condition *condition = &rule_terms[numbers[i]];
         if (condition->must != MUST_BE && !holds(condition, arguments[condition->parameter])) {
             return false;
         }

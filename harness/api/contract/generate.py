@@ -78,7 +78,7 @@ def rule_lines(api: Api) -> Iterator[str]:
         code = 0 if rule.errors[0] == "NULL" else api.constants[rule.errors[0]]
         rows.append(f"{{FUNCTION_{rule.function}, {code}, {len(needed)}, {len(numbers)}}}")
         numbers += [str(known.setdefault(text, len(known))) for text in needed]
-    yield from ["const struct condition conditions[] = {", *(f"    {text}," for text in known), "};"]
+    yield from ["const struct condition rule_terms[] = {", *(f"    {text}," for text in known), "};"]
     yield f"const uint16_t rule_conditions[] = {{{', '.join(numbers)}}};"
     yield from ["const struct rule rules[] = {", *(f"    {row}," for row in rows), "};"]
     yield f"const int rule_count = {len(rows)};"

@@ -155,26 +155,6 @@ VkResult loader_vkEnumerateInstanceVersion(uint32_t *version)
     return VK_SUCCESS;
 }
 
-bool extensions_keep(struct extension_names *to, const char *const *names, uint32_t count)
-{
-    to->names = calloc(count + 1, sizeof *to->names);
-    for (uint32_t i = 0; to->names && i < count; i++) {
-        snprintf(to->names[i], sizeof to->names[i], "%s", names[i]);
-    }
-    to->count = to->names ? count : 0;
-    return to->names != NULL;
-}
-
-bool extensions_have(const struct extension_names *extensions, const char *name)
-{
-    for (uint32_t i = 0; i < extensions->count; i++) {
-        if (strcmp(extensions->names[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* --- instances --- */
 
 static bool has_extension(const VkInstanceCreateInfo *info, const char *name)
