@@ -67,6 +67,26 @@ ERRORS = {
         f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL EXPECTATIONS)",
         "EXPECTATIONS needs a value",
     ),
+    "same target twice": (
+        f"{CLHARNESS}{SHARED}"
+        "clharness_add_suites(TARGET OpenCL SUITES dispatch)\nclharness_add_suites(TARGET OpenCL STRICT)",
+        "clharness_add_suites: there is a test clharness.dispatch.OpenCL in this folder already. "
+        "Give one of the two calls a NAME",
+    ),
+    "same vendor twice": (
+        f"{CLHARNESS}{SHARED}"
+        "clharness_add_icd_test(TARGET OpenCL NAME a)\nclharness_add_icd_test(TARGET OpenCL NAME a)",
+        "clharness_add_icd_test: there is a test clharness.icd.a in this folder already",
+    ),
+    "names of one file": (
+        f"{CLHARNESS}{SHARED}add_library(A::B ALIAS OpenCL)\nadd_library(A-B ALIAS OpenCL)\n"
+        "clharness_add_layer_test(TARGET A::B)\nclharness_add_layer_test(TARGET A-B)",
+        "there is a test clharness.layer.A-B in this folder already",
+    ),
+    "name that is no name of a file": (
+        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL NAME a/b)",
+        "clharness_add_suites: NAME: 'a/b' has other characters than letters, digits and . _ + -",
+    ),
     "help": (
         f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS -k x --help)",
         "ARGS: with --help nothing is tested",
@@ -107,6 +127,27 @@ def test_each_suite_is_an_entry_however_testing_was_enabled(enabled: str, tmp_pa
     assert project.entries() == [
         f"clharness.{suite}.OpenCL" for suite in ("discovery", "dispatch", "layers", "interop")
     ]
+
+
+def test_target_has_more_entries_by_other_names(tmp_path: Path) -> None:
+    calls = "".join(
+        f"clharness_add_{entries}(TARGET OpenCL{name})\n"
+        for entries in ("suites", "icd_test", "layer_test")
+        for name in ("", " NAME strict STRICT", " NAME OpenCL-2.1")
+    )
+    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{calls}")
+    configured = project.configure()
+    assert configured.returncode == 0, configured.stdout
+    assert sorted(project.entries()) == sorted(
+        f"clharness.{entry}.{name}"
+        for entry in ("discovery", "dispatch", "layers", "interop", "icd", "layer")
+        for name in ("OpenCL", "strict", "OpenCL-2.1")
+    )
+    files = [
+        test["command"][test["command"].index("--junit") + 1]
+        for test in json.loads(project.ctest("--show-only=json-v1").stdout)["tests"]
+    ]
+    assert len(set(files)) == 18
 
 
 def test_entry_in_which_nothing_applies_has_failed_but_for_what_a_loader_may_lack(tmp_path: Path) -> None:
