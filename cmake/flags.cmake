@@ -4,6 +4,10 @@ set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON)
 
+# What linkers write for Ninja about the files that they read is cut at a blank: with one in the path of the build, each
+# command would link again. Dependencies are named here.
+set(CMAKE_LINK_DEPENDS_USE_LINKER OFF)
+
 # clharness_flags: how all our C is compiled. Warnings about it are not for those who include it.
 add_library(clharness_flags INTERFACE)
 if(CLHARNESS_TOP_LEVEL OR CLHARNESS_WERROR)

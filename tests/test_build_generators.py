@@ -94,6 +94,14 @@ def test_no_build_has_work_each_time_that_it_is_asked() -> None:
     assert globs == []
 
 
+def test_library_in_a_path_with_a_blank_is_linked_once(checkout: Path, generated: list[str]) -> None:
+    """What linkers write for Ninja about a script that they read is cut at the blank (CMake 3.27 to 4.0)."""
+    build_it = ["ninja", "-C", str(checkout / "build"), "clharness_reference_loader"]
+    subprocess.run(build_it, check=True, capture_output=True)
+    again = subprocess.run([*build_it, "-n", "-d", "explain"], check=True, capture_output=True, text=True)
+    assert "no work to do" in again.stdout, again.stdout + again.stderr
+
+
 @pytest.mark.parametrize("name", READ)
 def test_what_a_generator_reads_is_a_dependency(checkout: Path, generated: list[str], name: str) -> None:
     noticed = [work(checkout, generated) for _ in touched(checkout, name)]

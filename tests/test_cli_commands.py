@@ -51,6 +51,22 @@ def test_unknown_command_gets_one_sentence(word: str, hint: str) -> None:
     assert len(ended.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["loader", "--repeet", "3"], "loader has no option --repeet; did you mean --repeat?"),
+        (["icd", "x.so", "--jsn=a.jsonl"], "icd has no option --jsn; did you mean --json?"),
+        (["layer", "a.so", "--foo"], "layer has no option --foo; clharness layer --help lists them"),
+        (["-k", "fifo", "loader"], "the option -k comes after a command; clharness --help lists the commands"),
+        (["loader", "a.so", "b.so"], "loader takes no further argument 'b.so'; see clharness loader --help"),
+    ],
+)
+def test_unknown_argument_gets_one_sentence(arguments: list[str], sentence: str) -> None:
+    ended = subprocess.run([sys.executable, "-m", "harness.cli", *arguments], cwd=ROOT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == f"clharness: {sentence}\n"
+
+
 def test_long_example_goes_on_in_the_next_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """A shell reads both lines as the one command; what is quoted stays whole."""
     monkeypatch.setenv("COLUMNS", "80")

@@ -17,6 +17,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import harness.cli
 from harness import __version__
@@ -36,7 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         _require_command(arguments)
-        args = _parser(arguments).parse_args(arguments)
+        args, unknown = _parser(arguments).parse_known_args(arguments)
+        if unknown:
+            _refuse(arguments[0], unknown, args.known_options)
         gc.enable()  # see __main__.py
         code = int(args.run(args))
         sys.stdout.flush()
@@ -71,10 +74,22 @@ def _require_command(arguments: Sequence[str]) -> None:
     words = [name.replace("_", "-") for name in _names()]
     if not arguments:
         raise UsageError("name a command; clharness --help lists them")
+    if arguments[0].startswith("-") and arguments[0] not in ("-h", "--help", "--version"):
+        raise UsageError(f"the option {arguments[0]} comes after a command; clharness --help lists the commands")
     if not arguments[0].startswith("-") and arguments[0] not in words:
         similar = difflib.get_close_matches(arguments[0], words, 1)
         hint = f"did you mean {similar[0]}?" if similar else "clharness --help lists them"
         raise UsageError(f"{arguments[0]} is not a command; {hint}")
+
+
+def _refuse(command: str, unknown: Sequence[str], options: Sequence[str]) -> NoReturn:
+    """Raises UsageError for arguments that a subcommand, which has these options, does not know."""
+    option = next((word.partition("=")[0] for word in unknown if word.startswith("-")), None)
+    if option is None:
+        raise UsageError(f"{command} takes no further argument {unknown[0]!r}; see clharness {command} --help")
+    similar = difflib.get_close_matches(option.lstrip("-"), [name[2:] for name in options], 1)
+    hint = f"did you mean --{similar[0]}?" if similar else f"clharness {command} --help lists them"
+    raise UsageError(f"{command} has no option {option}; {hint}")
 
 
 def _drop_output() -> None:
@@ -127,7 +142,7 @@ def _add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser],
             allow_abbrev=False,
         )
         module.add_arguments(command)
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=module.run, known_options=tuple(command._option_string_actions))
 
 
 def _width() -> int:
