@@ -165,6 +165,19 @@ def test_stale_entries_decide_no_case(tmp_path: Path) -> None:
     ]
 
 
+def test_an_entry_is_not_stale_where_one_of_this_version_alone_decides_its_cases(tmp_path: Path) -> None:
+    deviation = '[[deviation]]\nrequirement = "DISC-LNX-011"\ncase = "{}"\nverdict = "fail"\nreason = "r"\n{}'
+    of_version = deviation.format("test_fifo*", 'versions = "==2.3"\n')
+    of_capability = deviation.format("test_link*", 'when = ["ICD 2"]\n')
+    general = deviation.format("*fifo", "") + deviation.format("*link", "") + deviation.format("*gone", "")
+    shadowed_in_all = deviation.format("*", "") + deviation.format("test_pipe", "")
+    cases = [(["DISC-LNX-011"], "test_fifo"), (["DISC-LNX-011"], "test_link")]
+    path = written(tmp_path, HEAD + of_version + of_capability + general)
+    assert [e.case for e in load(path, "2.3", {"ICD 2"}).stale(cases)] == ["*gone"]
+    path = written(tmp_path, HEAD + shadowed_in_all)
+    assert [e.case for e in load(path, "2.3").stale([(["DISC-LNX-011"], "test_pipe")])] == ["test_pipe"]
+
+
 def test_a_loader_finds_its_file_by_name_and_version(tmp_path: Path) -> None:
     written(tmp_path, 'loader = "Some"\nversions = "<3"\n', "a.toml")
     newer = written(tmp_path, 'loader = "Some"\nversions = ">=3"\n', "b.toml")

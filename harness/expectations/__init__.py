@@ -111,6 +111,10 @@ class Entry:
             return False
         return self.case is None or fits_pattern(case, self.case)
 
+    def is_narrower(self, other: Entry) -> bool:
+        """Whether it holds for versions or builds to which `other` is not confined."""
+        return bool(self.versions and self.versions != other.versions) or not set(self.when) <= set(other.when)
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -184,9 +188,12 @@ class Expectations:
         )
 
     def _first(self, kind: str, requirements: Sequence[str], case: str) -> Entry | None:
-        of_requirements = [e for i in dict.fromkeys(requirements) for e in self._of_requirement.get(i, ())]
-        entries = [e for e in of_requirements if e.kind == kind and e.covers(requirements, case)]
+        entries = self._covering(kind, requirements, case)
         return min(entries, key=lambda e: (e.case is None, e.number), default=None)
+
+    def _covering(self, kind: str, requirements: Sequence[str], case: str) -> list[Entry]:
+        of_requirements = [e for i in dict.fromkeys(requirements) for e in self._of_requirement.get(i, ())]
+        return [e for e in of_requirements if e.kind == kind and e.covers(requirements, case)]
 
     @property
     def unexplained(self) -> list[Entry]:
@@ -201,7 +208,8 @@ class Expectations:
         """The entries that decide no case. Only meaningful with all cases of the suites, whether they ran or not.
 
         `cases` gives the requirements and the name of each case. Entries for groups of requirements that no case has
-        are another suite's.
+        are another suite's. What an entry for this version or this build alone decides in an entry's stead does not
+        make it stale: elsewhere it decides.
         """
         used: set[Entry] = set()
         of_cases: set[str] = set()
@@ -209,7 +217,9 @@ class Expectations:
             of_cases.update(requirements)
             if not self._of_requirement.keys().isdisjoint(requirements):
                 expected = self.expected(requirements, case)
-                used.update(e for e in (expected.deviation, expected.pin) if e)
+                for decides in filter(None, (expected.deviation, expected.pin)):
+                    used.add(decides)
+                    used.update(e for e in self._covering(decides.kind, requirements, case) if decides.is_narrower(e))
         groups = {_group(identifier) for identifier in of_cases}
         return [e for e in self.entries if e not in used and _group(e.requirement) in groups]
 
