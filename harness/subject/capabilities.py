@@ -76,6 +76,7 @@ CAPABILITIES: dict[str, Capability] = {
         (questions.one_layer, questions.first_of_two_layers, questions.second_of_two_layers),
         ("OPENCL_LAYERS", "clInitLayer", "clInitLayerWithProperties"),
     ),
+    "OCL_ICD_LAYERS": Capability((questions.one_layer_by_former_name,), ("OCL_ICD_LAYERS",)),
     "OPENCL_LAYER_PATH": Capability(
         (questions.layer_directory, questions.layer_directory_with_slash), ("OPENCL_LAYER_PATH",)
     ),

@@ -172,6 +172,12 @@ def one_layer(loader: Loader, sandbox: Sandbox) -> bool:
     return _goes_through(loader, sandbox, "layer")
 
 
+def one_layer_by_former_name(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether calls go through the layer that OCL_ICD_LAYERS names: so the variable was called in the drafts."""
+    sandbox.env["OCL_ICD_LAYERS"] = str(sandbox.layer("layer"))
+    return _goes_through(loader, sandbox, "layer")
+
+
 def first_of_two_layers(loader: Loader, sandbox: Sandbox) -> bool:
     """Whether they go through the first of two."""
     sandbox.env["OPENCL_LAYERS"] = f"{sandbox.layer('first')}:{sandbox.layer('second')}"
