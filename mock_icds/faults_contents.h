@@ -222,3 +222,13 @@ FAULT(mapped_lines_have_no_slice_pitch)
 FAULT(image_copies_round_offsets)
 /* Clears the first bytes of a buffer with its last release, though a part of it lives. */
 FAULT(parts_lose_content_with_their_buffer)
+/* Moves no more than 64 rows of a rectangle. */
+FAULT(rectangles_have_few_rows)
+/* Moves nothing of a rectangle whose slices lie apart by no whole number of rows, and answers CL_SUCCESS. */
+FAULT(slices_of_no_whole_rows_are_left_out)
+/* Writes one pattern more where a fill ends with its sub-buffer. */
+FAULT(fills_go_on_after_their_part)
+/* Begins each row of an image that is copied to or from a buffer at a multiple of 4 bytes. */
+FAULT(image_rows_in_buffers_are_padded)
+/* Moves no more than 64 slices of an image. */
+FAULT(images_have_few_slices)

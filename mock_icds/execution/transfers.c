@@ -120,6 +120,9 @@ static bool plan_fill(const uint64_t *a, struct transfer *transfer)
     struct contents *to = contents_of(a[1]);
     size_t less = a[4] > 0 && a[5] > a[3] && fault(FAULT_fills_leave_last_pattern, ANY_PLATFORM) ? a[3] : 0;
     *transfer = (struct transfer){.region = {a[5] - less, 1, 1}, .written = to};
+    if (to && to->origin && a[4] + a[5] == to->size && fault(FAULT_fills_go_on_after_their_part, ANY_PLATFORM)) {
+        transfer->region[0] += a[3];
+    }
     if (to) {
         transfer->to = view_at(to->bytes, a[4]);
         keep_pattern(transfer, (const void *)(uintptr_t)a[2], a[3]);
@@ -192,8 +195,9 @@ static bool plan_image_and_buffer(const uint64_t *a, struct transfer *transfer, 
     if (image && buffer) {
         contents_image_region(image, triple(a[to_buffer ? 4 : 5]), transfer->region);
         const struct view own = contents_image_view(image, triple(a[to_buffer ? 3 : 4]));
-        const struct view far = {buffer->bytes + offset, transfer->region[0],
-                                 transfer->region[0] * transfer->region[1]};
+        size_t row = transfer->region[0];
+        row += fault(FAULT_image_rows_in_buffers_are_padded, ANY_PLATFORM) ? (4 - row % 4) % 4 : 0;
+        const struct view far = {buffer->bytes + offset, row, row * transfer->region[1]};
         transfer->to = to_buffer ? far : own;
         transfer->from = to_buffer ? own : far;
     }
@@ -383,10 +387,25 @@ static const struct {
     {FUNCTION_clEnqueueSVMMemFill, FAULT_long_shared_fills_are_cut},
 };
 
+/* Leaves out rows, slices or all of a region of several dimensions, by faults. */
+static bool narrow(enum function function, const uint64_t *a, struct transfer *transfer)
+{
+    enum { FEW = 64 };
+    bool rectangle = function == FUNCTION_clEnqueueReadBufferRect || function == FUNCTION_clEnqueueWriteBufferRect ||
+                     function == FUNCTION_clEnqueueCopyBufferRect;
+    if (transfer->region[2] > FEW && !rectangle && fault(FAULT_images_have_few_slices, ANY_PLATFORM)) {
+        transfer->region[2] = FEW;
+    }
+    if (transfer->region[1] > FEW && rectangle && fault(FAULT_rectangles_have_few_rows, ANY_PLATFORM)) {
+        transfer->region[1] = FEW;
+    }
+    return !(rectangle && a[6] && a[7] % a[6] && fault(FAULT_slices_of_no_whole_rows_are_left_out, ANY_PLATFORM));
+}
+
 bool transfers_plan(enum function function, const uint64_t *arguments, struct transfer *transfer)
 {
     enum { PAGE = 4096 };
-    bool moves = plan(function, arguments, transfer);
+    bool moves = plan(function, arguments, transfer) && narrow(function, arguments, transfer);
     for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
         if (cut[i].function == function && transfer->region[0] > PAGE && fault(cut[i].fault, ANY_PLATFORM)) {
             transfer->region[0] = PAGE;

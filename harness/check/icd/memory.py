@@ -242,11 +242,12 @@ class Images(Memory):
         own: Value | int = 0,
         host: Buffer | None = None,
         pitches: tuple[int, int] = (0, 0),
+        shape: tuple[int, int, int] | None = None,
     ) -> Value:
-        """An image of the size that SHAPES has; an image buffer of its own buffer, or of a new one. `host` is memory of
-        the host's that it is made of, whose rows and slices lie apart as `pitches` say."""
+        """An image of this size, by default that of SHAPES; an image buffer of its own buffer, or of a new one.
+        `host` is memory of the host's that it is made of, whose rows and slices lie apart as `pitches` say."""
         self.objects.require_function("clCreateImage", self.objects.version())
-        width, height, depth = SHAPES[kind]
+        width, height, depth = shape or SHAPES[kind]
         array = {"CL_MEM_OBJECT_IMAGE1D_ARRAY": height, "CL_MEM_OBJECT_IMAGE2D_ARRAY": depth}.get(kind, 0)
         if kind == "CL_MEM_OBJECT_IMAGE1D_BUFFER" and not own:
             own = self.buffer(bytes(width * image_format.size))

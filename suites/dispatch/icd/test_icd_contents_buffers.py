@@ -9,11 +9,8 @@ from harness.check import (
     CL,
     Icd,
     IcdObjects,
-    Layout,
     Memory,
     Sandbox,
-    Value,
-    copied,
     expect_same,
     flags_of,
     numbered,
@@ -27,22 +24,6 @@ OTHER = numbered(SIZE, 2)
 # Offset and size in bytes: the whole, both ends, one byte, and parts that no word begins or ends with.
 PARTS = ((0, SIZE), (0, 1), (SIZE - 1, 1), (1, 1), (3, 5), (7, 64), (61, 195), (128, 128), (17, 222))
 PATTERN_SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
-# Region, where it lies in the buffer, and where in the host's memory or in the other buffer.
-RECTANGLES = {
-    "one row": ((16, 1, 1), Layout((0, 0, 0)), Layout((0, 0, 0))),
-    "smallest pitches": ((5, 4, 3), Layout((0, 0, 0)), Layout((0, 0, 0))),
-    "origins": ((5, 3, 1), Layout((4, 2, 0), 16), Layout((1, 5, 0), 16)),
-    "pitches of two sizes": ((5, 3, 1), Layout((4, 2, 0), 16), Layout((2, 1, 0), 11)),
-    "three dimensions": ((3, 2, 2), Layout((1, 2, 1), 8, 40), Layout((2, 1, 3), 7, 28)),
-    "slices with gaps": ((4, 2, 3), Layout((0, 0, 0), 6, 36), Layout((1, 0, 0), 9, 27)),
-    "rows of one side with gaps": ((5, 3, 1), Layout((0, 0, 0)), Layout((1, 2, 0), 9)),
-    "rows of the other side with gaps": ((5, 3, 1), Layout((1, 2, 0), 9), Layout((0, 0, 0))),
-    "slices of one side with gaps": ((4, 2, 2), Layout((0, 0, 0), 8, 40), Layout((0, 0, 0), 8)),
-    "slices of the other side with gaps": ((4, 2, 2), Layout((0, 0, 0), 8), Layout((1, 0, 1), 8, 40)),
-    "slices with gaps of tight rows": ((5, 2, 3), Layout((0, 0, 0), 0, 20), Layout((0, 0, 0), 0, 15)),
-    "slice by row pitch": ((4, 3, 2), Layout((0, 0, 0), 8), Layout((3, 0, 0), 10)),
-    "to the last byte": ((6, 2, 1), Layout((10, 14, 0), 16), Layout((0, 0, 0), 16)),
-}
 LARGE = 1 << 20
 
 
@@ -153,102 +134,6 @@ def test_copy_between_buffers_and_within_one(icd: Icd, sandbox: Sandbox) -> None
             attempts.check(f"{part[2]} from {part[0]} to {part[1]}", lambda o, part=part: between(o, *part))  # type: ignore[misc]
         for part in ((0, 128, 128), (128, 0, 128), (5, 40, 35), (40, 5, 35)):
             attempts.check(f"within, {part[2]} from {part[0]} to {part[1]}", lambda o, part=part: within(o, *part))  # type: ignore[misc]
-
-
-@requirement("API-DAT-003")
-@pytest.mark.parametrize("function", ["clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect"])
-def test_rectangle_is_moved_row_by_row(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """The rows of a region go where origins and pitches say, and nothing else changes."""
-
-    def check(objects: IcdObjects, name: str) -> None:
-        region, own, far = RECTANGLES[name]
-        memory = Memory(objects)
-        mem = memory.buffer(BEFORE)
-        words = [memory.session.words(list(w)) for w in (own.origin, far.origin, region)]
-        pitches = (own.row, own.slice, far.row, far.slice)
-        if function == "clEnqueueCopyBufferRect":
-            other = memory.buffer(OTHER)
-            memory.succeed(function, memory.queue, mem, other, *words, *pitches, 0, None, None)
-            answer = memory.content(other, SIZE)
-        else:
-            host = memory.session.data(OTHER)
-            memory.succeed(function, memory.queue, mem, 1, *words, *pitches, host, 0, None, None)
-            answer = host.bytes()
-        if function == "clEnqueueWriteBufferRect":
-            expect_same(memory.content(mem, SIZE), copied(OTHER, far, BEFORE, own, region), "the buffer")
-            expect_same(answer, OTHER, "the host's memory")
-        else:
-            expect_same(answer, copied(BEFORE, own, OTHER, far, region), "the target")
-            expect_same(memory.content(mem, SIZE), BEFORE, "the source")
-
-    with icd.attempts(sandbox) as attempts:
-        for name in RECTANGLES:
-            attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
-
-
-# Where a rectangle of three slices begins, and its pitches, which may be left out: each on one side, or on both.
-ORIGINS = ((0, 0, 0), (3, 0, 0), (0, 2, 0), (0, 0, 1), (1, 2, 1))
-PITCHES = ((0, 0), (7, 0), (0, 20), (7, 28))
-PLACES = [Layout(origin, *pitches) for origin in ORIGINS for pitches in PITCHES]
-
-
-@requirement("API-DAT-003")
-@pytest.mark.parametrize("function", ["clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect"])
-def test_rectangle_begins_at_its_origin_with_and_without_pitches(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """An origin counts columns, rows and slices, if pitches are given or are the smallest, on either side."""
-    region = (4, 3, 2)
-
-    def check(objects: IcdObjects, own: Layout, far: Layout) -> None:
-        memory = Memory(objects)
-        mem, words = memory.buffer(BEFORE), [memory.session.words(list(w)) for w in (own.origin, far.origin, region)]
-        pitches = (own.row, own.slice, far.row, far.slice)
-        other = memory.buffer(OTHER) if "Copy" in function else memory.session.data(OTHER)
-        if isinstance(other, Value):
-            memory.succeed(function, memory.queue, mem, other, *words, *pitches, 0, None, None)
-        else:
-            memory.succeed(function, memory.queue, mem, 1, *words, *pitches, other, 0, None, None)
-        if "Write" in function:
-            expect_same(memory.content(mem, SIZE), copied(OTHER, far, BEFORE, own, region), "the buffer")
-        else:
-            answer = memory.content(other, SIZE) if isinstance(other, Value) else other.bytes()
-            expect_same(answer, copied(BEFORE, own, OTHER, far, region), "the target")
-
-    with icd.attempts(sandbox) as attempts:
-        for place in PLACES:
-            at = f"{place.origin}, pitches {place.row} and {place.slice}"
-            plain = Layout((0, 0, 0))
-            for side, own, far in (("buffer", place, plain), ("other side", plain, place), ("both", place, place)):
-                attempts.check(f"{side} at {at}", lambda o, row=(own, far): check(o, *row))  # type: ignore[misc]
-
-
-# Two places of a rectangle in one buffer, whose rows lie between each other's or after them; rows are 16 bytes apart,
-# slices 64.
-BESIDE = {
-    "to the right": ((0, 0, 0), (4, 0, 0), (4, 4, 1)),
-    "to the left": ((9, 1, 0), (2, 1, 0), (7, 3, 1)),
-    "below": ((3, 0, 0), (3, 2, 0), (5, 2, 1)),
-    "right and below": ((0, 0, 0), (4, 1, 0), (4, 3, 1)),
-    "in the next slice": ((2, 1, 0), (2, 1, 1), (6, 3, 1)),
-    "to the right, in slices": ((0, 0, 0), (8, 0, 0), (8, 4, 4)),
-}
-
-
-@requirement("API-DAT-003", "API-DAT-009")
-def test_rectangle_is_copied_to_a_place_beside_it(icd: Icd, sandbox: Sandbox) -> None:
-    """A rectangle is copied within one buffer to a place that it does not overlap, if rows lie between each other's."""
-
-    def check(objects: IcdObjects, name: str) -> None:
-        source, target, region = BESIDE[name]
-        memory = Memory(objects)
-        mem = memory.buffer(BEFORE)
-        words = [memory.session.words(list(w)) for w in BESIDE[name]]
-        memory.succeed("clEnqueueCopyBufferRect", memory.queue, mem, mem, *words, 16, 64, 16, 64, 0, None, None)
-        expected = copied(BEFORE, Layout(source, 16, 64), BEFORE, Layout(target, 16, 64), region)
-        expect_same(memory.content(mem, SIZE), expected, "the buffer")
-
-    with icd.attempts(sandbox) as attempts:
-        for name in BESIDE:
-            attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
 
 
 @requirement("API-DAT-004")
@@ -371,11 +256,11 @@ def test_sub_buffer_is_a_part_of_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
         align = memory.alignment()
         return memory, align, numbered(4 * align + 32, 4)
 
-    def check(objects: IcdObjects, how: str) -> None:
+    def check(objects: IcdObjects, how: str, place: str) -> None:
         memory, align, content = create(objects)
         mem = memory.buffer(content)
         part = memory.part(mem, align, align + 16)
-        new, at = numbered(8, 5), 4
+        new, at = numbered(8, 5), {"first": 0, "inner": 4, "last": align + 8}[place]
         if how == "write":
             memory.succeed("clEnqueueWriteBuffer", memory.queue, part, 1, at, 8, new, 0, None, None)
         elif how == "fill":
@@ -413,7 +298,10 @@ def test_sub_buffer_is_a_part_of_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
 
     with icd.attempts(sandbox) as attempts:
         for how in ("write", "fill", "copy to", "rectangle", "map", "write to the whole"):
-            attempts.check(how, lambda objects, how=how: check(objects, how))  # type: ignore[misc]
+            attempts.check(how, lambda objects, how=how: check(objects, how, "inner"))  # type: ignore[misc]
+            for place in ("first", "last"):
+                label = f"{how}, its {place} bytes"
+                attempts.check(label, lambda o, row=(how, place): check(o, *row))  # type: ignore[misc]
         attempts.check("copy and map from", check_copy_from)
 
 

@@ -192,50 +192,55 @@ FORMATS = [
 ]  # fmt: skip
 
 
+# A format of each size that a pixel can have, but for the 4 bytes of PLAIN_FORMAT.
+OF_EACH_SIZE = (
+    Format("CL_R", "CL_UNSIGNED_INT8"),
+    Format("CL_RG", "CL_UNSIGNED_INT8"),
+    Format("CL_RGBA", "CL_UNSIGNED_INT16"),
+    Format("CL_RGBA", "CL_UNSIGNED_INT32"),
+)
+
+
 @requirement("API-DAT-013")
 @pytest.mark.parametrize("kind", [kind for kind in PARTS if not kind.endswith("BUFFER")])
 def test_part_of_an_image_is_copied(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """A part of an image is copied to another place of another image, to a buffer, and from a buffer."""
 
-    def both(objects: IcdObjects) -> tuple[Images, bytes, bytes, Value, Value]:
+    def both(objects: IcdObjects, pixel: Format) -> tuple[Images, bytes, bytes, Value, Value]:
         images = Images(objects)
-        images.require(kind, PLAIN_FORMAT)
-        one, other = whole(kind, PLAIN_FORMAT, 1), whole(kind, PLAIN_FORMAT, 2)
-        return (
-            images,
-            one,
-            other,
-            image_with(images, kind, PLAIN_FORMAT, one),
-            image_with(images, kind, PLAIN_FORMAT, other),
-        )
+        images.require(kind, pixel)
+        one, other = whole(kind, pixel, 1), whole(kind, pixel, 2)
+        return images, one, other, image_with(images, kind, pixel, one), image_with(images, kind, pixel, other)
 
     origin, region = PARTS[kind]
     target = tuple(max(at - 1, 0) for at in origin)
-    narrow = bytes_of(region, PLAIN_FORMAT)
 
-    def to_image(objects: IcdObjects) -> None:
-        images, one, other, source, copy = both(objects)
+    def to_image(objects: IcdObjects, pixel: Format = PLAIN_FORMAT) -> None:
+        images, one, other, source, copy = both(objects, pixel)
         words = [images.session.words(list(w)) for w in (origin, target, region)]
         images.succeed("clEnqueueCopyImage", images.queue, source, copy, *words, 0, None, None)
-        expected = copied(one, layout_of(kind, 4, origin), other, layout_of(kind, 4, target), narrow)
-        expect_same(images.read(copy, NO_ORIGIN, SHAPES[kind], 4), expected, "the target")
-        expect_same(images.read(source, NO_ORIGIN, SHAPES[kind], 4), one, "the source")
+        places = [layout_of(kind, pixel.size, at) for at in (origin, target)]
+        expected = copied(one, places[0], other, places[1], bytes_of(region, pixel))
+        expect_same(images.read(copy, NO_ORIGIN, SHAPES[kind], pixel.size), expected, "the target")
+        expect_same(images.read(source, NO_ORIGIN, SHAPES[kind], pixel.size), one, "the source")
 
-    def to_buffer(objects: IcdObjects, offset: int) -> None:
-        images, one, _, source, _ = both(objects)
-        before = harmless(512, 3)
+    def to_buffer(objects: IcdObjects, offset: int, pixel: Format = PLAIN_FORMAT) -> None:
+        images, one, _, source, _ = both(objects, pixel)
+        before = harmless(1024, 3)
         mem, words = images.buffer(before), [images.session.words(list(w)) for w in (origin, region)]
         images.succeed("clEnqueueCopyImageToBuffer", images.queue, source, mem, *words, offset, 0, None, None)
-        expected = copied(one, layout_of(kind, 4, origin), before[offset:], Layout(NO_ORIGIN), narrow)
-        expect_same(images.content(mem, 512), before[:offset] + expected, "the buffer")
+        own, narrow = layout_of(kind, pixel.size, origin), bytes_of(region, pixel)
+        expected = copied(one, own, before[offset:], Layout(NO_ORIGIN), narrow)
+        expect_same(images.content(mem, 1024), before[:offset] + expected, "the buffer")
 
-    def from_buffer(objects: IcdObjects, offset: int) -> None:
-        images, one, _, image, _ = both(objects)
-        content = harmless(512, 3)
+    def from_buffer(objects: IcdObjects, offset: int, pixel: Format = PLAIN_FORMAT) -> None:
+        images, one, _, image, _ = both(objects, pixel)
+        content = harmless(1024, 3)
         mem, words = images.buffer(content), [images.session.words(list(w)) for w in (origin, region)]
         images.succeed("clEnqueueCopyBufferToImage", images.queue, mem, image, offset, *words, 0, None, None)
-        expected = copied(content[offset:], Layout(NO_ORIGIN), one, layout_of(kind, 4, origin), narrow)
-        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
+        own, narrow = layout_of(kind, pixel.size, origin), bytes_of(region, pixel)
+        expected = copied(content[offset:], Layout(NO_ORIGIN), one, own, narrow)
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], pixel.size), expected, "the image")
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("to another image", to_image)
@@ -243,6 +248,10 @@ def test_part_of_an_image_is_copied(icd: Icd, sandbox: Sandbox, kind: str) -> No
         attempts.check("from a buffer", lambda objects: from_buffer(objects, 20))
         attempts.check("to an odd offset of a buffer", lambda objects: to_buffer(objects, 13))
         attempts.check("from an odd offset of a buffer", lambda objects: from_buffer(objects, 23))
+        for pixel in OF_EACH_SIZE:
+            attempts.check(f"{pixel} to another image", lambda o, p=pixel: to_image(o, p))  # type: ignore[misc]
+            attempts.check(f"{pixel} to a buffer", lambda o, p=pixel: to_buffer(o, 32, p))  # type: ignore[misc]
+            attempts.check(f"{pixel} from a buffer", lambda o, p=pixel: from_buffer(o, 32, p))  # type: ignore[misc]
 
 
 # Images of two kinds: the source with its origin, the target with its origin, and a region that both can have.
@@ -366,6 +375,51 @@ def test_part_of_an_image_is_filled_with_a_colour(icd: Icd, sandbox: Sandbox, ki
     with icd.attempts(sandbox) as attempts:
         for name in FILLS:
             attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
+
+
+# Images of more columns, rows or slices than a few, which every device with images has.
+WIDE = {
+    "columns": ("CL_MEM_OBJECT_IMAGE2D", (2000, 2, 1)),
+    "rows": ("CL_MEM_OBJECT_IMAGE2D", (2, 2000, 1)),
+    "slices": ("CL_MEM_OBJECT_IMAGE3D", (2, 2, 700)),
+    "lines": ("CL_MEM_OBJECT_IMAGE1D_ARRAY", (2, 250, 1)),
+    "elements": ("CL_MEM_OBJECT_IMAGE2D_ARRAY", (2, 3, 250)),
+}
+
+
+@requirement("API-DAT-011", "API-DAT-013", "API-DAT-014")
+@pytest.mark.parametrize("many", WIDE)
+def test_image_of_many_pixels_is_moved_to_the_last_one(icd: Icd, sandbox: Sandbox, many: str) -> None:
+    """All of a region is written, copied and filled, however many columns, rows and slices of an image it has."""
+    kind, shape = WIDE[many]
+    size = 4 * shape[0] * shape[1] * shape[2]
+
+    def check(objects: IcdObjects, how: str) -> None:
+        images = Images(objects)
+        images.require(kind, PLAIN_FORMAT)
+        new, colour = numbered(size, 2), struct.pack("<4I", 1, 2, 254, 255)
+        image = images.image(kind, PLAIN_FORMAT, shape=shape)
+        images.write(image, NO_ORIGIN, shape, new if how != "fill" else bytes(size))
+        origin, region = images.session.words([0, 0, 0]), images.session.words(list(shape))
+        if how == "fill":
+            images.succeed("clEnqueueFillImage", images.queue, image, colour, origin, region, 0, None, None)
+            new = bytes([1, 2, 254, 255]) * (size // 4)
+        elif how == "copy":
+            source, image = image, images.image(kind, PLAIN_FORMAT, shape=shape)
+            places = origin, origin, region
+            images.succeed("clEnqueueCopyImage", images.queue, source, image, *places, 0, None, None)
+        elif how == "to a buffer":
+            mem = images.buffer(bytes(size))
+            images.succeed("clEnqueueCopyImageToBuffer", images.queue, image, mem, origin, region, 0, 0, None, None)
+            expect_same(images.content(mem, size), new, "the buffer")
+        elif how == "from a buffer":
+            mem, new = images.buffer(numbered(size, 3)), numbered(size, 3)
+            images.succeed("clEnqueueCopyBufferToImage", images.queue, mem, image, 0, origin, region, 0, None, None)
+        expect_same(images.read(image, NO_ORIGIN, shape, 4), new, "the image")
+
+    with icd.attempts(sandbox) as attempts:
+        for how in ("write", "copy", "fill", "to a buffer", "from a buffer"):
+            attempts.check(how, lambda objects, how=how: check(objects, how))  # type: ignore[misc]
 
 
 def mapped_part(images: Images, kind: str, image: Value, flags: int) -> tuple[Value, int, int]:
