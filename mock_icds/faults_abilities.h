@@ -67,3 +67,7 @@ FAULT(suffixed_sub_groups_are_one)
 FAULT(sub_groups_make_no_progress)
 /* Answers the name of SPIR to the query of its versions. */
 FAULT(versions_of_spir_are_names)
+/* Leaves images out of the optional features of OpenCL C. */
+FAULT(images_are_no_feature)
+/* Lists pipes among the optional features of OpenCL C, whether there are any. */
+FAULT(pipes_are_a_feature_without_pipes)

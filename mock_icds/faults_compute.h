@@ -105,3 +105,9 @@ FAULT(shared_pointers_are_rounded)
 FAULT(local_memory_is_left_as_it_is)
 /* Does not initialise private memory in contexts that were made for it. */
 FAULT(private_memory_is_left_as_it_is)
+/* Makes each program of binaries of the first binary that it got. */
+FAULT(binaries_are_those_of_the_first)
+/* Runs a range that its groups do not divide without the work-items that are left over. */
+FAULT(uneven_ranges_are_cut)
+/* Has only the first -D of the options define a macro. */
+FAULT(first_definition_counts)

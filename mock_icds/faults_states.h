@@ -206,3 +206,13 @@ FAULT(terminated_queues_take_commands)
 FAULT(terminated_contexts_are_used)
 /* Answers no query of a context that was terminated. */
 FAULT(terminated_contexts_answer_nothing)
+/* Gives the same time of the device with each reading of its timer. */
+FAULT(device_timers_stand_still)
+/* Calls no callback of an event that the application has released. */
+FAULT(released_events_call_nobody)
+/* Calls no destructor callbacks of sub-buffers, images and pipes. */
+FAULT(destructors_are_those_of_buffers)
+/* Takes the application's reference to the buffer that an image is made of. */
+FAULT(images_take_the_reference_to_their_buffer)
+/* Answers the options of a build with a blank after them. */
+FAULT(options_end_with_a_blank)

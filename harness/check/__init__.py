@@ -135,7 +135,9 @@ if TYPE_CHECKING:
     # --- what its memory objects hold, what it says of its objects ---
     from harness.check.icd.arguments import PARAMETERS, ArgumentObjects, KernelParameter
     from harness.check.icd.info import Info, numeric_version
-    from harness.check.icd.kernels import SOURCES as KERNEL_SOURCES, TYPES as KERNEL_TYPES, Kernels, Range
+    from harness.check.icd.kernels import (
+        DEFINED, IDS, SOURCES as KERNEL_SOURCES, TYPES as KERNEL_TYPES, Kernels, Range,
+    )
     from harness.check.icd.memory import (
         PLAIN as PLAIN_FORMAT, SHAPES, Format, Images, Layout, Memory, Shared, copied, flags_of, layout_of, numbered,
         expect_same, with_bytes,

@@ -23,6 +23,11 @@ static cl_int answer_options(struct program *program, const uint64_t *rest)
         program->answered = program->answered ? program->answered : program->options;
         return answer_text(rest, program->answered);
     }
+    if (has && fault(FAULT_options_end_with_a_blank, ANY_PLATFORM)) {
+        char text[256];
+        snprintf(text, sizeof text, "%s ", program->options);
+        return answer_text(rest, text);
+    }
     return answer_text(rest, has ? program->options : "");
 }
 

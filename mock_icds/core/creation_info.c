@@ -351,6 +351,9 @@ bool creation_info_device(struct object *device, cl_uint query, const uint64_t *
     case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
         *result = answer_uint(rest, queues || pipes);
         return true;
+    case CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE:
+        *result = answer_ulong(rest, queues ? 64 << 10 : 0);
+        return true;
     case CL_DEVICE_MAX_ON_DEVICE_QUEUES:
         *result = answer_uint(rest, queues);
         return true;

@@ -174,6 +174,35 @@ static cl_int answer_languages(const uint64_t *rest)
     return answer_info(rest, listed + first, (4 - first) * sizeof *listed);
 }
 
+/* The optional features of OpenCL C, which are those of what the platform can do. */
+static cl_int answer_features(int platform, const uint64_t *rest)
+{
+    const bool images = platform_has_feature(platform, "images");
+    const bool pipes = platform_has_feature(platform, "pipes");
+    const bool queues = platform_has_feature(platform, "device_queues");
+    const struct {
+        const char *name;
+        bool has;
+    } features[] = {
+        {"__opencl_c_int64", true},
+        {"__opencl_c_images", images && !fault(FAULT_images_are_no_feature, ANY_PLATFORM)},
+        {"__opencl_c_read_write_images", images},
+        {"__opencl_c_pipes", pipes || fault(FAULT_pipes_are_a_feature_without_pipes, ANY_PLATFORM)},
+        {"__opencl_c_device_enqueue", queues},
+        {"__opencl_c_generic_address_space", pipes || queues},
+        {"__opencl_c_program_scope_global_variables", queues},
+        {"__opencl_c_subgroups", platform_has_feature(platform, "sub_groups")},
+    };
+    cl_name_version listed[sizeof features / sizeof *features];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+        if (features[i].has) {
+            name(&listed[count++], features[i].name, strlen(features[i].name), CL_MAKE_VERSION(3, 0, 0));
+        }
+    }
+    return answer_info(rest, listed, platform_has_feature(platform, "compiler") ? count * sizeof *listed : 0);
+}
+
 /* Devices have no built-in kernels and take no intermediate language, but by faults in one of the two lists. */
 static cl_int answer_no_names(const char *by_fault, bool faulty, const uint64_t *rest)
 {
@@ -203,6 +232,9 @@ bool device_info_version(const struct object *object, cl_uint query, const uint6
         return true;
     case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
         *result = answer_languages(rest);
+        return true;
+    case CL_DEVICE_OPENCL_C_FEATURES:
+        *result = answer_features(object->platform, rest);
         return true;
     case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
         *result = answer_no_names("clharness", fault(FAULT_kernels_are_listed_by_version_only, ANY_PLATFORM), rest);

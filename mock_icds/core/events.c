@@ -123,6 +123,11 @@ static cl_int read_timers(enum function function, const uint64_t *arguments)
     bool pair = function == FUNCTION_clGetDeviceAndHostTimer;
     cl_ulong host = now();
     cl_ulong device = now();
+    if (fault(FAULT_device_timers_stand_still, ANY_PLATFORM)) {
+        static _Atomic cl_ulong first;
+        first = first ? first : device;
+        device = first;
+    }
     device += fault(FAULT_device_timers_are_another_clock, ANY_PLATFORM) ? (cl_ulong)1000 * SECOND : 0;
     host = fault(FAULT_host_timers_run_backwards, ANY_PLATFORM) && !pair ? (cl_ulong)0 - host : host;
     if (pair) {
@@ -245,6 +250,18 @@ void events_follow(enum function function, const uint64_t *arguments, uint64_t *
     }
 }
 
+/* Keeps a destructor callback of a memory object or a context. */
+static void keep_destructor(struct object *object, const uint64_t *arguments)
+{
+    struct life *life = life_of(object);
+    bool buffer = !object->creation || object->creation->function == FUNCTION_clCreateBuffer;
+    bool forgets =
+        object->kind == HANDLE_cl_mem && !buffer && fault(FAULT_destructors_are_those_of_buffers, ANY_PLATFORM);
+    if (life->callback_count < MAX_CALLBACKS && !forgets) {
+        life->callbacks[life->callback_count++] = (struct callback){arguments[1], arguments[2], 0, false};
+    }
+}
+
 bool events_handle(enum function function, const uint64_t *arguments, uint64_t *result)
 {
     struct object *object = object_find(arguments[0]);
@@ -263,12 +280,14 @@ bool events_handle(enum function function, const uint64_t *arguments, uint64_t *
     case FUNCTION_clWaitForEvents:
         answer = error_of_list((const uintptr_t *)(uintptr_t)arguments[1], (cl_uint)arguments[0]);
         break;
+    case FUNCTION_clReleaseEvent:
+        if (object && object->references == 1 && fault(FAULT_released_events_call_nobody, ANY_PLATFORM)) {
+            life_of(object)->callback_count = 0;
+        }
+        return false;
     case FUNCTION_clSetMemObjectDestructorCallback:
     case FUNCTION_clSetContextDestructorCallback:
-        if (life_of(object)->callback_count < MAX_CALLBACKS) {
-            life_of(object)->callbacks[life_of(object)->callback_count++] =
-                (struct callback){arguments[1], arguments[2], 0, false};
-        }
+        keep_destructor(object, arguments);
         break;
     case FUNCTION_clReleaseMemObject:
         if (object && object->references == 1) {

@@ -9,6 +9,7 @@
 #include "core/programs.h"
 #include "core/property_rules.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { PIXEL = 4, SLOT = 64, MOST_DIMENSIONS = 3, IDS = 22, DEFAULT_GROUP = 4 };
@@ -17,6 +18,7 @@ struct launch {
     const struct kernel_declaration *kernel;
     struct argument arguments[MOST_PARAMETERS];
     const struct kernel *late; /* whose arguments count, by a fault */
+    const char *definitions;   /* the options of its program; NULL: none */
     unsigned dimensions;
     size_t offset[MOST_DIMENSIONS];
     size_t global[MOST_DIMENSIONS];
@@ -42,6 +44,8 @@ struct launch *launches_keep(enum function function, const uint64_t *arguments)
     struct launch *launch = arena_keep(sizeof *launch);
     launch->kernel = kernel->declaration;
     launch->queue = object_find(arguments[0]);
+    const struct program *program = programs_of_kernel(arguments[1]);
+    launch->definitions = program ? program->definitions : NULL;
     memcpy(launch->arguments, kernel->arguments, sizeof launch->arguments);
     launch->late = fault(FAULT_arguments_are_read_late, ANY_PLATFORM) ? kernel : NULL;
     launch->dimensions = task ? 1 : (unsigned)arguments[2];
@@ -51,6 +55,8 @@ struct launch *launches_keep(enum function function, const uint64_t *arguments)
     for (unsigned i = 0; i < MOST_DIMENSIONS; i++) {
         size_t group = launch->global[i] % DEFAULT_GROUP ? 1 : DEFAULT_GROUP;
         launch->local[i] = launch->local[i] ? launch->local[i] : group;
+        launch->global[i] -=
+            fault(FAULT_uneven_ranges_are_cut, ANY_PLATFORM) ? launch->global[i] % launch->local[i] : 0;
     }
     return launch;
 }
@@ -217,6 +223,28 @@ static void fix(const struct launch *launch)
     bytes(launch, 0)[0] = 1;
 }
 
+/* The value of a macro: that after the sign of equality, or 1; 0 where options do not define it. */
+static cl_int definition(const char *options, const char *name)
+{
+    const char *at = options ? strstr(options, name) : NULL;
+    bool second = at && strstr(options, "-D") + 3 < at && fault(FAULT_first_definition_counts, ANY_PLATFORM);
+    if (!at || second) {
+        return 0;
+    }
+    at += strlen(name);
+    return *at == '=' ? (cl_int)strtol(at + 1, NULL, 10) : 1;
+}
+
+/* What the options of its program define. */
+static void define(const struct launch *launch)
+{
+    static const char *const names[] = {"CLHARNESS_FIRST", "CLHARNESS_SECOND", "CLHARNESS_THIRD", "CLHARNESS_FOURTH"};
+    cl_int *to = (cl_int *)(void *)bytes(launch, 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        to[i] = definition(launch->definitions, names[i]);
+    }
+}
+
 static const struct {
     const char *name;
     unsigned memory; /* arguments from the first on that have to be memory objects */
@@ -225,6 +253,7 @@ static const struct {
     {"clharness_add", 3, add},           {"clharness_turn", 2, turn},        {"clharness_look", 2, look},
     {"clharness_take", 0, take},         {"clharness_ids", 1, identify_all}, {"clharness_sift", 3, sift},
     {"clharness_exchange", 1, exchange}, {"clharness_fixed", 1, fix},        {"clharness_left", 1, look_around},
+    {"clharness_defined", 1, define},
 };
 
 /* Whether a kernel finds what it needs. */

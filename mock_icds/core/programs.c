@@ -112,8 +112,11 @@ void programs_keep_binary(uint64_t handle, const uint64_t *arguments)
     struct program *program = programs_program(handle);
     size_t start = sizeof mark - 1;
     if (program && is_binary(binaries[0], lengths[0])) {
+        static char *first;
         program->text = arena_keep(MOST_SOURCE);
         append(program, (const char *)binaries[0] + start, lengths[0] - start);
+        first = first && fault(FAULT_binaries_are_those_of_the_first, ANY_PLATFORM) ? first : program->text;
+        program->text = first;
         program->binary = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     }
 }
@@ -216,6 +219,7 @@ cl_int programs_build(uint64_t handle, const uint64_t *arguments)
     if (!program->options || !fault(FAULT_first_options_stay, ANY_PLATFORM)) {
         keep_options(program, arguments[3]);
     }
+    program->definitions = program->options;
     bool good = translate(program);
     program->devices = devices_of(arguments);
     program->binary = good ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
@@ -247,6 +251,7 @@ cl_int programs_compile(uint64_t handle, const uint64_t *arguments)
     if (!fault(FAULT_compilers_forget_options, ANY_PLATFORM)) {
         keep_options(program, arguments[3]);
     }
+    program->definitions = program->options;
     bool good = translate(program);
     program->devices = devices_of(arguments);
     program->binary = good ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_NONE;
@@ -267,6 +272,7 @@ void programs_link(uint64_t handle, const uint64_t *arguments)
         if (input && input->text) {
             const char *text = input->included ? input->included : input->text;
             append(program, text, strlen(text));
+            program->definitions = program->definitions ? program->definitions : input->definitions;
         }
     }
     translate(program);

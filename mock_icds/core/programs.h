@@ -21,7 +21,8 @@ struct program {
     unsigned char *il;    /* the module that it was made of; NULL: none */
     size_t il_size;       /* bytes */
     char *options;
-    char *answered; /* the first options that were answered */
+    const char *definitions; /* the options that its source was compiled with */
+    char *answered;          /* the first options that were answered */
     bool from_source;
     bool broken; /* cannot be built */
     cl_build_status status;

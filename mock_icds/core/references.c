@@ -39,12 +39,16 @@ void references_follow(enum function function, const uint64_t *arguments, uint64
     const struct function_info *about = &function_info[function];
     const struct function_config *settings = &config.function[function];
     struct object *first = about->parameter_count > 0 ? object_find(arguments[0]) : NULL;
-    (void)result;
     if (!config.refuses || !is_counted(first)) {
         return;
     }
     if (settings->keeps_references) {
         keep_arguments(about, arguments);
+    }
+    if (function == FUNCTION_clCreateImage && *result &&
+        fault(FAULT_images_take_the_reference_to_their_buffer, ANY_PLATFORM)) {
+        const cl_image_desc *image = (const cl_image_desc *)(uintptr_t)arguments[3];
+        object_count_reference(object_find((uint64_t)(uintptr_t)image->mem_object), -1);
     }
     if (settings->keeps_its_context) {
         object_count_reference(object_context(first), 1);

@@ -77,8 +77,18 @@ kernel __attribute__((reqd_work_group_size(4, 2, 1))) void clharness_fixed(globa
 {{
     to[0] = 1;
 }}
+
+kernel void clharness_defined(global int *to)
+{{
+    to[0] = CLHARNESS_FIRST;
+    to[1] = CLHARNESS_SECOND;
+    to[2] = CLHARNESS_THIRD;
+    to[3] = CLHARNESS_FOURTH;
+}}
 """
 IDS = 22
+# What clharness_defined stores; it can only be built with options that define each of them.
+DEFINED = ("CLHARNESS_FIRST", "CLHARNESS_SECOND", "CLHARNESS_THIRD", "CLHARNESS_FOURTH")
 # Each kernel is a program: a compiler that cannot translate one of them still runs the others.
 SOURCES = {
     match[1]: f"{text}\n" for text in _ALL.strip().split("\n\n") if (match := re.search(r"(clharness_\w+)\(", text))

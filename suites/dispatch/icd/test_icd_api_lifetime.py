@@ -9,14 +9,19 @@ from harness.check import (
     CL,
     FURTHER_OBJECTS,
     OBJECT_QUERIES,
+    PLAIN_FORMAT,
+    SHAPES,
     Callback,
     Icd,
     IcdObjects,
     IcdSession,
+    Images,
     Sandbox,
     Value,
     api,
     calls,
+    expect_same,
+    numbered,
     requirement,
 )
 
@@ -261,6 +266,26 @@ def test_buffer_is_released_while_it_is_mapped(icd: Icd, sandbox: Sandbox) -> No
                 assert code.code() == CL.SUCCESS
             assert change(session, "Release", "cl_mem", objects.mem) == CL.SUCCESS
         assert session.call("clFinish", objects.queue) == CL.SUCCESS
+
+
+@requirement("API-REF-008")
+def test_image_of_a_buffer_leaves_the_references_to_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
+    """The application's reference to a buffer stays when an image is made of it, and no other is left by the image."""
+
+    with icd.open(sandbox) as session:
+        kind, images = "CL_MEM_OBJECT_IMAGE1D_BUFFER", Images(platform_of(session))
+        images.require(kind, PLAIN_FORMAT)
+        content = numbered(4 * SHAPES[kind][0])
+        mem = images.buffer(content)
+        before = count_of(session, "cl_mem", mem)
+        for _ in range(3):
+            image = images.image(kind, PLAIN_FORMAT, own=mem)
+            with_image = count_of(session, "cl_mem", mem)
+            assert with_image >= before, f"{with_image} references to the buffer of an image, {before} before"
+            assert change(session, "Release", "cl_mem", image) == CL.SUCCESS
+            after = count_of(session, "cl_mem", mem)
+            assert after == before, f"{after} references to the buffer after the release of its image, {before} before"
+        expect_same(images.content(mem, len(content)), content, "the buffer")
 
 
 @requirement("API-REF-003")

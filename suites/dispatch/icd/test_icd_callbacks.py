@@ -7,6 +7,7 @@ import pytest
 
 from harness.check import (
     CL,
+    FURTHER_OBJECTS,
     Callback,
     CallbackArgument,
     Icd,
@@ -131,3 +132,24 @@ def test_memory_object_in_its_callback_is_the_applications(icd: Icd, sandbox: Sa
         assert session.call("clReleaseMemObject", objects.mem) == CL.SUCCESS
         session.await_callbacks()
         assert handles(sandbox, name) == [objects.mem]
+
+
+@requirement("API-REF-004", "DISP-OBJ-005")
+@pytest.mark.parametrize("function", [f for f, (kind, _) in FURTHER_OBJECTS.items() if kind == "cl_mem"])
+def test_destructor_callback_of_each_kind_of_memory_object_is_called_once(
+    icd: Icd, sandbox: Sandbox, function: str
+) -> None:
+    """Sub-buffers, images and pipes tell of their end as well, each once and with the application's handle."""
+    name = "clSetMemObjectDestructorCallback"
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function(name, objects.version())
+        objects.require_function(function, objects.version())
+        memory = FURTHER_OBJECTS[function][1](objects)
+        session.count_callback(f"{name}.pfn_notify", objects.device)
+        assert session.call(name, memory, Callback(f"{name}.pfn_notify"), None) == CL.SUCCESS
+        assert session.callbacks() == 0
+        assert session.call("clReleaseMemObject", memory) == CL.SUCCESS
+        session.await_callbacks()
+        assert session.quit() == 0
+        assert handles(sandbox, f"{name}.pfn_notify") == [memory]

@@ -147,6 +147,65 @@ def test_versions_of_opencl_c_include_the_older_ones(icd: Icd, sandbox: Sandbox)
         attempts.check("CL_DEVICE_OPENCL_C_ALL_VERSIONS", check)
 
 
+# What makes a device have a feature of OpenCL C: a query without CL_DEVICE_, and the bits of its answer.
+FEATURES = {
+    "images": ("IMAGE_SUPPORT", 1),
+    "read_write_images": ("MAX_READ_WRITE_IMAGE_ARGS", -1),
+    "fp64": ("DOUBLE_FP_CONFIG", -1),
+    "pipes": ("PIPE_SUPPORT", 1),
+    "generic_address_space": ("GENERIC_ADDRESS_SPACE_SUPPORT", 1),
+    "program_scope_global_variables": ("MAX_GLOBAL_VARIABLE_SIZE", -1),
+    "device_enqueue": ("DEVICE_ENQUEUE_CAPABILITIES", CL.DEVICE_QUEUE_SUPPORTED),
+    "subgroups": ("MAX_NUM_SUB_GROUPS", -1),
+    "work_group_collective_functions": ("WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT", 1),
+    "atomic_order_acq_rel": ("ATOMIC_MEMORY_CAPABILITIES", CL.DEVICE_ATOMIC_ORDER_ACQ_REL),
+    "atomic_order_seq_cst": ("ATOMIC_MEMORY_CAPABILITIES", CL.DEVICE_ATOMIC_ORDER_SEQ_CST),
+    "atomic_scope_device": ("ATOMIC_MEMORY_CAPABILITIES", CL.DEVICE_ATOMIC_SCOPE_DEVICE),
+    "atomic_scope_all_devices": ("ATOMIC_MEMORY_CAPABILITIES", CL.DEVICE_ATOMIC_SCOPE_ALL_DEVICES),
+}
+# Features that a feature needs.
+NEEDED = {
+    "3d_image_writes": ("images",),
+    "read_write_images": ("images",),
+    "pipes": ("generic_address_space",),
+    "device_enqueue": ("generic_address_space", "program_scope_global_variables"),
+}
+
+
+@requirement("API-CON-050")
+def test_features_of_opencl_c_are_those_of_the_device(icd: Icd, sandbox: Sandbox) -> None:
+    """A device with a compiler lists the features of what it can do, no others, each once and with those it needs."""
+
+    def features_of(info: Info) -> list[str]:
+        listed = info.versions(*of_device(info, "OPENCL_C_FEATURES"))
+        if not info.number(*of_device(info, "COMPILER_AVAILABLE")):
+            raise Unsupported("loader", "the device has no compiler", "compiler")
+        return [name.removeprefix("__opencl_c_") for name, _ in listed]
+
+    def check_list(objects: IcdObjects) -> None:
+        info = Info(objects)
+        names = features_of(info)
+        assert len(names) == len(set(names)), f"listed twice: {sorted(names)}"
+        for name, needed in NEEDED.items():
+            lacking = set(needed) - set(names) if name in names else set()
+            assert not lacking, f"__opencl_c_{name} is listed without {sorted(lacking)}"
+        full = info.text(*of_device(info, "PROFILE")) == "FULL_PROFILE"
+        assert not full or "int64" in names, "__opencl_c_int64 is not listed for a device of the full profile"
+
+    def check(objects: IcdObjects, name: str) -> None:
+        info, (query, bits) = Info(objects), FEATURES[name]
+        listed, value = name in features_of(info), info.number(*of_device(info, query))
+        able = bool(value & bits)
+        assert listed == able, (
+            f"__opencl_c_{name} is {'' if listed else 'not '}listed, and CL_DEVICE_{query} is {value:#x}"
+        )
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("the list", check_list)
+        for name in FEATURES:
+            attempts.check(f"__opencl_c_{name}", lambda o, name=name: check(o, name))  # type: ignore[misc]
+
+
 @requirement("API-CON-004")
 def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
     """All devices are those of the single types, each of its own; one is the default; lists are the same each time."""

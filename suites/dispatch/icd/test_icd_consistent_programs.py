@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
 from harness.check import (
     ARGUMENT_INFORMATION,
     CL,
+    DEFINED,
     KERNEL_SOURCES,
     Icd,
     IcdObjects,
     Info,
     Kernels,
+    Range,
     Sandbox,
     Value,
     api,
@@ -138,7 +142,7 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
         assert how == "failed" or type_ == api().constant(kind), f"CL_PROGRAM_BINARY_TYPE is {type_}, expected {kind}"
         options = info.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_OPTIONS")
         if how.startswith("built") or how == "compiled":
-            assert options.split() == OPTIONS.split(), f"CL_PROGRAM_BUILD_OPTIONS is {options!r}"
+            assert options == OPTIONS, f"CL_PROGRAM_BUILD_OPTIONS is {options!r}, expected {OPTIONS!r}"
         log = info.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_LOG")
         if how == "not built":
             assert (options, log) == ("", ""), f"the options are {options!r}, and the log {log!r}, before any build"
@@ -215,8 +219,68 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
         result = kernels.sifted()
         assert result == kernels.sifted_expected(), "the kernel of the binary computes something else"
 
+    def check_two(objects: IcdObjects) -> None:
+        """Two in one process: neither is taken for the other."""
+        info, cl, again = Info(objects), objects.session, {}
+        names = ("clharness_ids", "clharness_sift")
+        for name in names:
+            program = built(objects, KERNEL_SOURCES[name], "")
+            (size,) = info.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
+            binary, status = cl.buffer(size), cl.buffer(4)
+            objects.require(PROGRAM, cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 8, [binary], None))
+            arguments = [objects.device], [size], [binary], status
+            again[name] = objects.made_by("clCreateProgramWithBinary", objects.context, 1, *arguments)
+        for name in names:
+            objects.build(again[name], "")
+            own = info.text(PROGRAM, again[name], "CL_PROGRAM_KERNEL_NAMES")
+            assert own == name, f"CL_PROGRAM_KERNEL_NAMES of the binary of {name} is {own!r}"
+        kernels = Kernels(objects, again["clharness_sift"])
+        assert kernels.sifted() == kernels.sifted_expected(), "the kernel of the binary computes something else"
+        places = Kernels(objects, again["clharness_ids"]).places(Range((4,), (), (2,)))
+        assert places == Range((4,), (), (2,)).places((2, 1, 1)), "the other kernel computes something else"
+
     with icd.attempts(sandbox) as attempts:
         attempts.check("binary", check)
+        attempts.check("two binaries", check_two)
+
+
+# Options, and what is defined by them: one name has no value, which is 1.
+DEFINITIONS = {
+    "apart": ("-D {0}=11 -D {1}=22 -D {2} -D {3}=44", (11, 22, 1, 44)),
+    "in one word": ("-D{0}=5 -D{1} -D{2}=-7 -D{3}=8", (5, 1, -7, 8)),
+    "among other options": ("-w -D {0}=1 -cl-mad-enable -D {1}=2 -w -D{2}=3 -D {3}=4 -cl-mad-enable", (1, 2, 3, 4)),
+    "in another order": ("-D {3}=4 -D {2}=3 -D {1}=2 -D {0}=1", (1, 2, 3, 4)),
+}
+
+
+@requirement("API-CON-049")
+@pytest.mark.parametrize("how", ["built", "built again", "compiled"])
+def test_each_definition_of_the_options_reaches_the_source(icd: Icd, sandbox: Sandbox, how: str) -> None:
+    """Every -D of the options is a macro of the program that is built or compiled with them, and of no other."""
+
+    def check(objects: IcdObjects, name: str) -> None:
+        require_compiler([objects])
+        options, values = DEFINITIONS[name]
+        options, program = options.format(*DEFINED), objects.with_source(KERNEL_SOURCES["clharness_defined"])
+        if how == "built again":
+            objects.build(program, " ".join(f"-D {name}=9" for name in DEFINED))
+        if how == "compiled":
+            objects.require_function("clCompileProgram", objects.version())
+            error = objects.session.call("clCompileProgram", program, 0, None, options, 0, None, None, None, None)
+            objects.require("clCompileProgram", error)
+            program = objects.made_by("clLinkProgram", objects.context, 0, None, None, 1, [program], None, None)
+        else:
+            objects.build(program, options)
+        kernels = Kernels(objects, program)
+        to, kernel = kernels.buffer(bytes(16)), kernels.kernel("clharness_defined")
+        kernels.set(kernel, 0, to)
+        kernels.run(kernel, Range((1,)))
+        actual = struct.unpack("<4i", kernels.content(to, 16))
+        assert actual == values, f"the kernel stored {actual} with {options!r}, expected {values}"
+
+    with icd.attempts(sandbox) as attempts:
+        for name in DEFINITIONS:
+            attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
 
 
 @requirement("API-CON-019")

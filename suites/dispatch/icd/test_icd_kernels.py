@@ -7,6 +7,7 @@ import struct
 
 from harness.check import (
     CL,
+    IDS,
     KERNEL_TYPES,
     CallFailed,
     Icd,
@@ -162,6 +163,31 @@ def test_last_group_is_smaller_where_sizes_are_uneven(icd: Icd, sandbox: Sandbox
         actual = kernels.places(range_)
         for place, expected in zip(actual, range_.places((*range_.group, 1, 1)[:3]), strict=True):
             assert place == expected, f"a work item has {place}, expected {expected}"
+
+    with icd.attempts(sandbox) as attempts:
+        for name, range_ in UNEVEN.items():
+            attempts.check(name, lambda objects, range_=range_: check(objects, range_))  # type: ignore[misc]
+
+
+@requirement("API-KER-022")
+def test_range_that_groups_do_not_divide_runs_whole_or_is_refused(icd: Icd, sandbox: Sandbox) -> None:
+    """A range that is no multiple of its groups is CL_INVALID_WORK_GROUP_SIZE, or each of its work-items runs."""
+
+    def check(objects: IcdObjects, range_: Range) -> None:
+        kernels = kernels_of(objects)
+        to, kernel = kernels.buffer(bytes(4 * IDS * range_.items)), kernels.kernel("clharness_ids")
+        kernels.set(kernel, 0, to)
+        offset, size, group = (list(words) or None for words in (range_.offset, range_.size, range_.group))
+        function = "clEnqueueNDRangeKernel"
+        arguments = kernel, len(range_.size), offset, size, group, 0, None, None
+        error = kernels.session.call(function, kernels.queue, *arguments)
+        if error != CL.INVALID_WORK_GROUP_SIZE:
+            objects.require(function, error)
+            content = kernels.content(to, 4 * IDS * range_.items)
+            words = struct.unpack(f"<{IDS * range_.items}I", content)
+            places = range_.places((*range_.group, 1, 1)[:3])
+            lacking = [at for at, own in enumerate(places) if list(words[IDS * at : IDS * at + 3]) != own[:3]]
+            assert not lacking, f"CL_SUCCESS, and {len(lacking)} of {range_.items} work-items did not run"
 
     with icd.attempts(sandbox) as attempts:
         for name, range_ in UNEVEN.items():

@@ -306,6 +306,24 @@ def test_callback_of_each_status_is_called_once(icd: Icd, sandbox: Sandbox, earl
             )  # that one, or past it
 
 
+@requirement("API-EVT-004")
+def test_callback_of_an_event_that_was_released_is_called_once(icd: Icd, sandbox: Sandbox) -> None:
+    """A callback that was set for a command is called, also where the application has released the event before."""
+    with icd.open(sandbox) as session:
+        memory = memory_of(session)
+        gate, mem = gate_of(memory.objects), memory.buffer(BEFORE)
+        event = memory.event("clEnqueueWriteBuffer", memory.queue, mem, 0, 0, SIZE, session.data(AFTER), 1, [gate])
+        memory.succeed("clSetEventCallback", event, CL.COMPLETE, Callback(NOTIFY), 7)
+        memory.succeed("clReleaseEvent", event)
+        assert not called(sandbox)
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        memory.finish()
+        while not called(sandbox) and time.monotonic() < session.deadline - 1:
+            session.command("hello")
+        assert session.quit() == 0
+        assert called(sandbox) == [(event, CL.COMPLETE, 7)]
+
+
 @requirement("API-EVT-004", "API-EVT-010")
 def test_callback_of_a_command_that_fails_gets_its_error(icd: Icd, sandbox: Sandbox) -> None:
     """A command that ends because what it waits for failed calls its callback for completion once, with an error."""

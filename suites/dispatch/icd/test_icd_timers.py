@@ -50,6 +50,28 @@ def test_timers_of_the_host_are_one_clock(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("API-EVT-018")
+def test_timer_of_the_device_goes_on_with_the_hosts(icd: Icd, sandbox: Sandbox) -> None:
+    """While the host's timer goes on, the device's does, and as fast within what its resolution and its clock allow."""
+
+    def check(objects: IcdObjects) -> None:
+        timers, answer = Timers(objects), objects.session.buffer(8, 0)
+        query = "CL_DEVICE_PROFILING_TIMER_RESOLUTION"
+        error = objects.session.call("clGetDeviceInfo", objects.device, api().constant(query), 8, answer, None)
+        objects.require(query, error)
+        least = SECOND // 20 + 4 * answer.u64()
+        if least > SECOND:
+            raise Unsupported("loader", f"{query} is {answer.u64()} ns", "timer")
+        first = last = timers.pair()
+        while last[1] - first[1] < least:
+            last = timers.pair()
+        device, host = (after - before for before, after in zip(first, last, strict=True))
+        assert host // 2 <= device <= 2 * host, f"the device's timer went on by {device} ns, the host's by {host} ns"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("a twentieth of a second", check)
+
+
+@requirement("API-EVT-018")
 def test_timer_of_the_device_is_the_clock_of_profiling(icd: Icd, sandbox: Sandbox) -> None:
     """A command ends, by its own times, between two readings of the device's timer."""
 
