@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,7 +13,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.probe import Hung, patience
+from harness.probe import Crashed, Hung, patience
+from harness.probe.icd_session import IDLE
 from harness.probe.patience import Meter, Starved
 from harness.sandbox import Sandbox
 from harness.subject.icd import Icd
@@ -226,13 +228,29 @@ def test_nothing_is_looked_at_for_a_quick_answer(
     assert not looks
 
 
-def test_callback_that_never_comes_is_not_waited_for_to_the_end(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("counted", [True, False], ids=["counted", "logged"])
+def test_callback_that_never_comes_is_not_waited_for_to_the_end(sandbox: Sandbox, counted: bool) -> None:
     """Nothing is under way in the process: that takes a part of the time, few looks, and little of a processor."""
     icd = Icd(sandbox.icd("plain").path)
     with icd.open(sandbox) as session:
         session.count_callback("clBuildProgram.pfn_notify", session.objects(session.platforms()[0]).device)
         before, start, used = len(session.exchange), time.monotonic(), time.process_time()
-        session.await_callbacks(1)
+        if counted:
+            session.await_callbacks(1)
+        else:
+            session.wait_until(lambda: bool(sandbox.log.happened("callback clBuildProgram.pfn_notify")))
         assert time.monotonic() - start < session.time_limit / 2
         assert len(session.exchange) - before < 400
         assert time.process_time() - used < 1
+
+
+def test_callback_of_a_process_that_has_ended_is_not_waited_for(sandbox: Sandbox) -> None:
+    """What it did is said, at once and by whoever waits."""
+    icd = Icd(sandbox.icd("plain").path)
+    with pytest.raises(Crashed, match="SIGKILL"), icd.open(sandbox) as session:
+        os.kill(session.pid, signal.SIGKILL)
+        start = time.monotonic()
+        try:
+            session.wait_until(lambda: False)
+        finally:
+            assert time.monotonic() - start < IDLE / 2

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.api.codes import CL
@@ -186,20 +186,25 @@ class IcdSession(Session):
         self.when(name, "clGetDeviceInfo", device, query, 8, answer, None, address=address)
 
     def await_callbacks(self, count: int = 1) -> None:
-        """Waits until so many counted calls were made: they may come from another thread, and after the call returns.
+        """Waits until so many counted calls were made, or nothing can make them any more: see `wait_until`."""
+        self.wait_until(lambda: self.callbacks() >= count)
 
-        Ends without them when the time of the case is over, and before that when nothing is under way: no thread but
+    def wait_until(self, is_so: Callable[[], bool]) -> None:
+        """Waits for what callbacks do, which may come from another thread, and after the call returns.
+
+        Ends without it when the time of the case is over, and before that when nothing is under way: no thread but
         the one that answers here has run, or queued for a processor, for IDLE seconds.
         """
         pause, since = 1, time.monotonic()
         did: dict[int, tuple[float, float]] = {}
-        while self.callbacks() < count and (now := time.monotonic()) < self.deadline - 1:
+        while not is_so() and (now := time.monotonic()) < self.deadline - 1:
             does = {thread: times for thread, times in threads_of(self.pid).items() if thread != self.pid}
             if does != did:
                 did, since = does, now
             elif now - since > IDLE:
                 break
             self.pause(pause)
+            self.command("hello")  # says where the process has ended
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _object_of(self, function: str, arguments: tuple[Any, ...]) -> Value:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -75,11 +74,12 @@ def every(session: IcdSession) -> Iterator[Doomed]:
 
 def calls_of(session: IcdSession, sandbox: Sandbox, name: str, count: int) -> list[Any]:
     """The calls of a callback, which may come from another thread."""
-    while True:
-        events = [event for event in sandbox.log if event.name == f"callback {name}"]
-        if len(events) >= count or time.monotonic() > session.deadline - 1:
-            return events
-        session.command("hello")
+
+    def events() -> list[Any]:
+        return [event for event in sandbox.log if event.name == f"callback {name}"]
+
+    session.wait_until(lambda: len(events()) >= count)
+    return events()
 
 
 @requirement("API-STA-002")
