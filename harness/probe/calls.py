@@ -200,10 +200,21 @@ class Calls(Connection):
         line = self._call_line(function, arguments)
         return self._result(function, line, self._values)
 
-    def call_for(self, buffer: Buffer, function: str, *arguments: Any) -> int:
-        """Like `call`, with a buffer among the arguments: what is read from it next is what stood there right after
-        the call, in the same exchange with the probe."""
+    def read_with_call(self, buffer: Buffer) -> Buffer:
+        """The same buffer: what is read from it first after the next call that is given it is what stood there right
+        after that call, in the same exchange with the probe."""
         self._read = buffer
+        return buffer
+
+    def read_together(self, buffers: list[Buffer]) -> None:
+        """What is read from each of the buffers first is what stands there now, which is asked for in one exchange."""
+        contents = self.commands(*(f"get {b.index} 0 {b.size}" for b in buffers)) if buffers else []
+        for buffer, content in zip(buffers, contents, strict=True):
+            buffer.answer = bytes.fromhex(content)
+
+    def call_for(self, buffer: Buffer, function: str, *arguments: Any) -> int:
+        """Like `call`, with a buffer among the arguments, which is read with the call."""
+        self.read_with_call(buffer)
         return self.call(function, *arguments)
 
     def call_at(self, address: Value, like: str, *arguments: Any) -> int:
@@ -397,7 +408,7 @@ class Convenience(Calls):
 
     def CreateContext(self, properties: list[Any] | None, devices: list[Value]) -> tuple[Code, Value]:
         """The error code and the context."""
-        error = self.buffer(4)
+        error = self.read_with_call(self.buffer(4))
         context = self.call("clCreateContext", properties, len(devices), list(devices) or None, None, None, error)
         assert isinstance(context, Value)
         return error.code(), context

@@ -99,7 +99,8 @@ class IcdObjects(Objects):
     def require_images(self) -> None:
         """Makes the case `unsupported` on a device without images."""
         answer = self.session.buffer(4, 0)
-        self.session.call("clGetDeviceInfo", self.device, api().constant("CL_DEVICE_IMAGE_SUPPORT"), 4, answer, None)
+        query = api().constant("CL_DEVICE_IMAGE_SUPPORT")
+        self.session.call_for(answer, "clGetDeviceInfo", self.device, query, 4, answer, None)
         if not answer.u32():
             raise Unsupported("loader", "the device has no images", "images")
 
@@ -127,7 +128,7 @@ class IcdObjects(Objects):
     def made_by(self, function: str, *arguments: Any) -> Value:
         """The object that a function answers whose last argument is errcode_ret."""
         code = self.session.buffer(4)
-        handle = self.session.call(function, *arguments, code)
+        handle = self.session.call_for(code, function, *arguments, code)
         assert isinstance(handle, Value)
         self.require(function, code.code())
         return handle
@@ -135,7 +136,7 @@ class IcdObjects(Objects):
     def given_by(self, function: str, *arguments: Any, after: tuple[Any, ...] = ()) -> Value:
         """The object that a function writes: `arguments` stand before that output, `after` after it."""
         output = self.session.buffer(8, 0)
-        self.require(function, self.session.call(function, *arguments, output, *after))
+        self.require(function, self.session.call_for(output, function, *arguments, output, *after))
         return output.handle()
 
     def require(self, function: str, error: int) -> None:
@@ -165,7 +166,8 @@ class IcdObjects(Objects):
     def device_version(self) -> tuple[int, int]:
         """The version of OpenCL that the device reports; not above the platform's."""
         text = self.session.buffer(256, 0)
-        self.session.call("clGetDeviceInfo", self.device, api().constant("CL_DEVICE_VERSION"), 256, text, None)
+        query = api().constant("CL_DEVICE_VERSION")
+        self.session.call_for(text, "clGetDeviceInfo", self.device, query, 256, text, None)
         match = re.match(r"OpenCL (\d+)\.(\d+)", text.text())
         return min((int(match[1]), int(match[2])) if match else (1, 0), self.version())
 

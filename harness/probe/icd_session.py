@@ -37,6 +37,18 @@ def version_number(text: str) -> str:
     return number[0] if number else ""
 
 
+def _slot(function: str) -> int:
+    """The place of a function in dispatch tables, counted in words."""
+    slot = api().functions[function].slot
+    assert slot is not None
+    return slot
+
+
+def _in_tables(function: str) -> bool:
+    """Whether a loader takes the function from the table of an object."""
+    return api().functions[function].slot is not None and function not in TAGGED
+
+
 class IcdSession(Session):
     """The vendor's functions as a loader finds them; `call` goes through the tables, once a platform is in use."""
 
@@ -88,16 +100,16 @@ class IcdSession(Session):
 
     def platforms(self) -> list[Value]:
         """All platforms of the vendor; none of them is in use."""
-        count = self.buffer(4, 0)
-        result = self.enumerate(0, None, count)
+        room = self.read_with_call(self.buffer(4, 0))
+        result = self.enumerate(0, None, room)
         if result and result != CL.PLATFORM_NOT_FOUND_KHR:
             raise CallFailed(f"{ENUMERATE}(0, NULL, &count) answered {result}, expected CL_SUCCESS")
-        if result or not count.u32():
+        if result or not (count := room.u32()):
             return []
-        listed = self._list_of(ENUMERATE, count.u32())
-        result = self.enumerate(count.u32(), listed, None)
+        listed = self.read_with_call(self._list_of(ENUMERATE, count))
+        result = self.enumerate(count, listed, None)
         if result:
-            raise CallFailed(f"{ENUMERATE}({count.u32()}, platforms, NULL) answered {result} after that count")
+            raise CallFailed(f"{ENUMERATE}({count}, platforms, NULL) answered {result} after that count")
         return listed.handles()
 
     def all_platforms(self) -> list[Value]:
@@ -165,9 +177,7 @@ class IcdSession(Session):
 
     def entry(self, handle: Value, function: str) -> Value:
         """What the table of an object has for a function; 0 for nothing."""
-        slot = api().functions[function].slot
-        assert slot is not None
-        address = self.word(self.table(handle), 8 * slot)
+        address = self.word(self.table(handle), 8 * _slot(function))
         if address is None:
             raise CallFailed(f"the table of {handle:#x} ends before the slot of {function}")
         return address
@@ -176,7 +186,25 @@ class IcdSession(Session):
         """Calls a function of the vendor, as a loader would."""
         if self.platform is None:
             return super().call(function, *arguments)
+        if _in_tables(function):
+            before = self.calls_made
+            try:
+                return self._call_through(self._object_of(function, arguments), function, arguments)
+            except CommandError:
+                if self.calls_made != before:
+                    raise
         return self.call_at(self._address(function, arguments), function, *arguments)
+
+    def _call_through(self, handle: Value, function: str, arguments: tuple[Any, ...]) -> int:
+        """Calls what the table of an object has for a function, in one exchange with all that leads there. Raises
+        CommandError, without a call, where something on the way cannot be read or is NULL.
+        """
+        table, first, entry = range(self._values + 1, self._values + 4)
+        self._values = entry
+        self.later(f"peek {table} {handle.token} 0")
+        self.later(f"peek {first} r{table} 0")
+        self.later(f"peek {entry} r{table} {8 * _slot(function)}")
+        return self.call_at(Value(0, f"r{entry}"), function, *arguments)
 
     def count_callback(self, name: str, device: Value) -> None:
         """Counts each call of a callback, such as "clBuildProgram.pfn_notify", from now on: the device is asked there
@@ -219,7 +247,7 @@ class IcdSession(Session):
     def _address(self, function: str, arguments: tuple[Any, ...]) -> Value:
         """Where a loader calls a function. Raises CallFailed where there is none."""
         address = Value(0, "0")
-        if api().functions[function].slot is not None and function not in TAGGED:
+        if _in_tables(function):
             address = self.entry(self._object_of(function, arguments), function)
         if not address and (more := self.query(ICD2_FUNCTIONS[0])):
             answer = self.call_at(more, ICD2_FUNCTIONS[0], self.platform, function)

@@ -119,7 +119,7 @@ class Objects:
             raise HarnessError(f"no way is known to make a {handle}")
         parent, function, arguments = _MADE[handle]
         code = cl.buffer(4)
-        value = cl.call(function, self[parent], *[self._argument(a) for a in arguments], code)
+        value = cl.call_for(code, function, self[parent], *[self._argument(a) for a in arguments], code)
         assert isinstance(value, Value)
         return self._checked(function, code.code(), value)
 

@@ -10,6 +10,7 @@ The vendor is told with `answers` or `silent` (Sandbox.icd) to take any argument
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,9 +43,20 @@ def address_of(session: Session, function: Function) -> Value | None:
 
 def pattern(*parts: object) -> int:
     """64 bits that differ for different parts: FNV-1a, spread by the finaliser of splitmix64."""
-    value = 0xCBF29CE484222325
-    for byte in "/".join(str(part) for part in parts).encode():
+    return _spread(_hashed(_START, "/".join(map(str, parts))))
+
+
+_START = 0xCBF29CE484222325
+
+
+@functools.lru_cache(maxsize=4096)  # the same function and parameter come again with each variant of a call
+def _hashed(value: int, text: str) -> int:
+    for byte in text.encode():
         value = (value ^ byte) * 0x100000001B3 & MASK
+    return value
+
+
+def _spread(value: int) -> int:
     value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9 & MASK
     value = (value ^ (value >> 27)) * 0x94D049BB133111EB & MASK
     return value ^ (value >> 31)
@@ -56,7 +68,8 @@ def answered(vendor: str, function: str, index: int) -> int:
 
 
 def _bytes(size: int, *parts: object) -> bytes:
-    return pack((pattern(*parts, i) for i in range(size // 8 + 1)), 8)[:size]
+    start = _hashed(_START, "/".join([*map(str, parts), ""]))
+    return pack((_spread(_hashed(start, str(i))) for i in range(size // 8 + 1)), 8)[:size]
 
 
 def narrowed(value: int, parameter: Parameter) -> int:
@@ -274,6 +287,7 @@ class PatternedCall:
         reports = any(parameter.kind == "errcode" for parameter in self.function.parameters)
         want = Code(error) if error is not None and not reports else 0
         problems = [] if self.result == want else [f"{self}: answered {self.result}, expected {want or 'NULL'}"]
+        self._read_memory()
         for parameter, sent in zip(self.function.parameters, self.sent, strict=True):
             if sent.buffer is None or not sent.content:
                 continue
@@ -317,6 +331,7 @@ class PatternedCall:
 
     def _memory_problems(self) -> list[str]:
         problems = []
+        self._read_memory()
         for index, sent in enumerate(self.sent):
             if sent.buffer is None or not sent.content:
                 continue
@@ -327,6 +342,10 @@ class PatternedCall:
                     f"memory of argument {index} ({what}) holds {had.hex()} after the call, not {want.hex()}"
                 )
         return problems
+
+    def _read_memory(self) -> None:
+        """Reads all memory that has a content in one exchange."""
+        self.session.read_together([s.buffer for s in self.sent if s.buffer is not None and s.content])
 
     def _written(self, index: int, content: bytes) -> bytes:
         """The content of a parameter's memory after the call."""

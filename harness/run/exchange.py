@@ -82,13 +82,17 @@ class Step:
 
 
 def steps_of(exchange: Sequence[str], replies: Sequence[str]) -> list[Step]:
-    """The commands; what fills memory directly after it was made is part of that. Raises NotReproducible."""
+    """The commands; what fills memory directly after it was made is part of that, and calls that the probe refused are
+    left out: they were not made. Raises NotReproducible.
+    """
     steps: list[Step] = []
     for number, command in enumerate(exchange):
         kind, *words = (_WORD_OF_MEMORY.sub(r"\g<0>+0", word) for word in command.split(" "))
         reply = replies[number].removeprefix("ok").strip() if number < len(replies) else ""
         if kind not in _KNOWN:
             raise NotReproducible(f"it needs {_NEEDS.get(kind, kind)}")
+        if reply.startswith(("error call: ", "error address: ")):
+            continue
         last = steps[-1] if steps else None
         if last and last.kind == "buffer" and kind in ("put", "word") and words[0] == last.words[0]:
             _fill(last, kind, words)

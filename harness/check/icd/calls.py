@@ -183,9 +183,10 @@ class Call:
 
     def make(self) -> int:
         """The error, 0 for none; of functions that tell none it is the result: 0 for NULL."""
-        result = self.objects.session.call(self.function.name, *self.arguments)
-        code = self.errcode
-        self.result = result
+        session, code = self.objects.session, self.errcode
+        if code is not None:
+            session.read_with_call(code)
+        self.result = result = session.call(self.function.name, *self.arguments)
         return code.code() if code is not None else result
 
 

@@ -69,7 +69,7 @@ def require_compiler(every: Sequence[IcdObjects]) -> list[IcdObjects]:
 
 def _device_says(objects: IcdObjects, query: str) -> int:
     answer = objects.session.buffer(8, 0)
-    objects.session.call("clGetDeviceInfo", objects.device, api().constant(query), 8, answer, None)
+    objects.session.call_for(answer, "clGetDeviceInfo", objects.device, api().constant(query), 8, answer, None)
     return answer.u32()
 
 
@@ -203,7 +203,7 @@ class Compute:
 
     def read(self, queue: Value, memory: Value, after: Sequence[Value] = ()) -> list[int]:
         """The numbers in a buffer, when all before them is done."""
-        to = self.session.buffer(4 * ITEMS)
+        to = self.session.read_with_call(self.session.buffer(4 * ITEMS))
         waits = list(after) or None
         self.succeed("clEnqueueReadBuffer", queue, memory, 1, 0, to.size, to, len(after), waits, None)
         content = to.bytes()

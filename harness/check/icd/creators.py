@@ -217,17 +217,17 @@ class Creator:
 
     def device_text(self, query: str) -> str:
         """The device's answer to a query that returns a string. Raises CallFailed where it returns an error."""
-        size = self.session.buffer(8, 0)
-        call = self.session.call
-        error = call("clGetDeviceInfo", self.objects.device, api().constant(query), 0, None, size)
-        text = self.session.buffer(max(size.u64(), 1), 0)
-        if error or call("clGetDeviceInfo", self.objects.device, api().constant(query), size.u64(), text, None):
+        room = self.session.read_with_call(self.session.buffer(8, 0))
+        call, number = self.session.call, api().constant(query)
+        error, size = call("clGetDeviceInfo", self.objects.device, number, 0, None, room), room.u64()
+        text = self.session.read_with_call(self.session.buffer(max(size, 1), 0))
+        if error or call("clGetDeviceInfo", self.objects.device, number, size, text, None):
             raise CallFailed(f"clGetDeviceInfo({query}) failed")
         return text.text()
 
     def device_number(self, query: str | int, size: int) -> int:
         """What the device answers, or 0 where it does not know the query."""
-        value = self.session.buffer(8, 0)
+        value = self.session.read_with_call(self.session.buffer(8, 0))
         constant = api().constant(query) if isinstance(query, str) else query
         error = self.session.call("clGetDeviceInfo", self.objects.device, constant, size, value, None)
         return 0 if error else value.u64()
@@ -326,7 +326,7 @@ class Creator:
 
     def number(self, handle: Value, query: int, size: int) -> int | str:
         """What a query of the object answers."""
-        value = self.session.buffer(size, 0)
+        value = self.session.read_with_call(self.session.buffer(size, 0))
         error = self.session.call(self.about.query, handle, query, size, value, None)
         return f"error {error}" if error else number_of(value.bytes())
 

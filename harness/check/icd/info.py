@@ -32,13 +32,14 @@ class Info:
         name = query or about[-1]
         before = about if query else about[:-1]
         row = self._require(function, name)
-        number, size = row.number if row else constant(name), self.session.buffer(8, 0)
+        number = row.number if row else constant(name)
+        size = self.session.read_with_call(self.session.buffer(8, 0))
         self.objects.require(f"{function}({name})", self.session.call(function, *before, number, 0, None, size))
         length = size.u64()
         assert length <= _LARGEST, f"{name} has {length} bytes"
         if not length:
             return b""
-        to = self.session.buffer(length, 0)
+        to = self.session.read_with_call(self.session.buffer(length, 0))
         self.objects.require(f"{function}({name})", self.session.call(function, *before, number, length, to, None))
         return to.bytes()
 

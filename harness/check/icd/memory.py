@@ -83,7 +83,7 @@ class Memory:
 
     def content(self, mem: Value, size: int, offset: int = 0) -> bytes:
         """What a buffer holds, when all before is done."""
-        to = self.session.buffer(size)
+        to = self.session.read_with_call(self.session.buffer(size))
         self.succeed("clEnqueueReadBuffer", self.queue, mem, 1, offset, size, to, 0, None, None)
         return to.bytes()
 
@@ -131,7 +131,7 @@ class Memory:
 
     def number(self, function: str, handle: Value, query: str, size: int = 8) -> int:
         """The answer to a query, a number of so many bytes."""
-        answer = self.session.buffer(8, 0)
+        answer = self.session.read_with_call(self.session.buffer(8, 0))
         self.objects.require(function, self.session.call(function, handle, constant(query), size, answer, None))
         return answer.u64()
 
@@ -155,7 +155,7 @@ class Shared(Memory):
 
     def held(self, at: Value, size: int) -> bytes:
         """What the memory holds, copied to the host."""
-        to = self.session.buffer(size)
+        to = self.session.read_with_call(self.session.buffer(size))
         self.succeed("clEnqueueSVMMemcpy", self.queue, 1, to, at, size, 0, None, None)
         return to.bytes()
 
@@ -268,7 +268,7 @@ class Images(Memory):
 
     def read(self, image: Value, origin: Sequence[int], region: Sequence[int], pixel: int) -> bytes:
         """The pixels of a region, without gaps."""
-        to = self.session.buffer(pixel * region[0] * region[1] * region[2])
+        to = self.session.read_with_call(self.session.buffer(pixel * region[0] * region[1] * region[2]))
         at, size = self.session.words(list(origin)), self.session.words(list(region))
         self.succeed("clEnqueueReadImage", self.queue, image, 1, at, size, 0, 0, to, 0, None, None)
         return to.bytes()

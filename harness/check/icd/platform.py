@@ -55,12 +55,14 @@ class Platform:
 
     def answer(self, function: str, owner: Value, query: int) -> tuple[int, bytes]:
         """The error of a query, and the answer where there is none."""
-        size = self.session.buffer(8, 0)
-        if error := self.call(function, owner, query, 0, None, size):
+        room = self.session.read_with_call(self.session.buffer(8, 0))
+        if error := self.call(function, owner, query, 0, None, room):
             return error, b""
-        value = self.session.buffer(max(size.u64(), 1))
-        error = self.call(function, owner, query, size.u64(), value, None) if size.u64() else 0
-        return error, value[: size.u64()]
+        if not (size := room.u64()):
+            return 0, b""
+        value = self.session.read_with_call(self.session.buffer(size))
+        error = self.call(function, owner, query, size, value, None)
+        return error, value[:size]
 
     def extensions(self, device: Value) -> list[str]:
         """The extensions that a device reports. Raises CallFailed where the query returns an error."""
@@ -124,7 +126,7 @@ class Platform:
 
     def create(self, function: str, *arguments: Any) -> tuple[int, Value]:
         """The error and the object of a function whose last argument is errcode_ret."""
-        code = self.session.buffer(4)
+        code = self.session.read_with_call(self.session.buffer(4))
         result = self.call(function, *arguments, code)
         assert isinstance(result, Value)
         error = code.code()
@@ -185,7 +187,7 @@ class Platform:
 
     def read(self, queue: Value, memory: Value, size: int) -> bytes:
         """The first `size` bytes of a buffer, by a blocking read. Raises CallFailed where that returns an error."""
-        data = self.session.buffer(size, 0)
+        data = self.session.read_with_call(self.session.buffer(size, 0))
         self.expect_success("clEnqueueReadBuffer", queue, memory, 1, 0, size, data, 0, None, None)
         return data.bytes()
 
