@@ -41,3 +41,10 @@ def test_mapping_is_made_for_each_call_that_gives_one_back(objects: IcdObjects) 
     """A driver refuses to take one address back twice, and is right."""
     answers = [calls.prepare(objects, "clEnqueueUnmapMemObject").make() for _ in range(2)]
     assert answers == [0, 0]
+
+
+def test_program_of_a_source_is_built_once(objects: IcdObjects) -> None:
+    """For each context."""
+    one, other = "kernel void name() {}", "kernel void name(global int *to) {}"
+    assert objects.built(one) == objects.built(one)
+    assert len({objects.built(one), objects.built(other), objects.other.built(one)}) == 3

@@ -44,6 +44,7 @@ class IcdObjects(Objects):
         super().__init__(session, platform)
         self._gate: Mapping[str, str] = vars(session).get("gate", {})  # of an IcdSession
         self._further: dict[str, Value] = {}
+        self._built: dict[str, Value] = {}
         self._other: IcdObjects | None = None
         self._version: tuple[int, int] | None = None
 
@@ -95,6 +96,14 @@ class IcdObjects(Objects):
         return self.made_by(
             "clCreateProgramWithSource", self.context, 1, [self.session.data(source.encode() + b"\0")], None
         )
+
+    def built(self, source: str) -> Value:
+        """A program that is built, for kernels that are made of it: one for each source."""
+        if source not in self._built:
+            program = self.with_source(source)
+            self.build(program, "")
+            self._built[source] = program
+        return self._built[source]
 
     def require_images(self) -> None:
         """Makes the case `unsupported` on a device without images."""

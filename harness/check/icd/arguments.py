@@ -84,8 +84,7 @@ class ArgumentObjects:
         if parameter.needs_object:
             self.objects.require_images()
         space = "" if parameter.declared.endswith("*") else " "
-        program = self.objects.with_source(f"kernel void of_one({parameter.declared}{space}one) {{ }}\n")
-        self.objects.build(program, "")
+        program = self.objects.built(f"kernel void of_one({parameter.declared}{space}one) {{ }}\n")
         return self.objects.made_by("clCreateKernel", program, "of_one")
 
     def object(self, kind: str) -> Value:
