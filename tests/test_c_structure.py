@@ -38,6 +38,9 @@ NAMED_BY_FILE = ("mock_icds", "mock_layers")
 # The entries of the API, and what their generated code calls, have names that others chose.
 NAMED_BY_OTHERS = ("cl", "vk", "component_call", "vulkan_component_call")
 
+# Headers that only x86 has.
+X86_HEADER = re.compile(r"#\s*include\s*<(sys/reg\.h|sys/io\.h|sys/vm86\.h|cpuid\.h|\w*intrin\.h)>")
+
 # From file to file, with the symbols that the first takes from the second.
 Needs = dict[str, dict[str, set[str]]]
 
@@ -188,6 +191,36 @@ def test_a_number_that_threads_race_for_is_found(line: str) -> None:
 )
 def test_a_number_that_no_thread_races_for_is_not_found(line: str) -> None:
     assert not PLAIN_STATIC.search(line)
+
+
+def included_anywhere(text: str) -> list[str]:
+    """The headers of x86 alone that a C file includes where nothing asks for that processor."""
+    conditions: list[str] = []
+    found = []
+    for line in text.splitlines():
+        if match := re.match(r"#\s*(if|el|endif)\w*(.*)", line):
+            if match[1] != "if":
+                conditions.pop()
+            if match[1] != "endif":
+                conditions.append(match[2])
+        elif (match := X86_HEADER.match(line)) and not any(re.search("x86_64|i386|SSE", each) for each in conditions):
+            found.append(match[1])
+    return found
+
+
+def test_headers_of_one_processor_are_included_there_alone() -> None:
+    """Probe and mocks build for 64-bit ARM, too (ci/arm64)."""
+    files = [
+        path for folder in ("fuzz", "harness", "mock_icds", "mock_layers") for path in (ROOT / folder).rglob("*.[ch]")
+    ]
+    found = {str(path.relative_to(ROOT)): names for path in files if (names := included_anywhere(path.read_text()))}
+    assert found == {}
+    assert any("x86_64" in path.read_text() for path in files), "nothing was read"
+
+
+def test_headers_of_one_processor_are_found_and_those_behind_a_condition_are_not() -> None:
+    assert included_anywhere("#include <sys/reg.h>\n#ifdef __x86_64__\n#include <cpuid.h>\n#endif\n") == ["sys/reg.h"]
+    assert included_anywhere("#ifdef __x86_64__\n#else\n#include <cpuid.h>\n#endif\n") == ["cpuid.h"]
 
 
 def test_a_circle_is_found_and_named() -> None:

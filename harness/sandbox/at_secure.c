@@ -16,12 +16,14 @@
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/reg.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <sys/reg.h>
+#endif
 
 /* Bytes of a word of the program. */
 static unsigned width = 8;
