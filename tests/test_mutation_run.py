@@ -266,6 +266,23 @@ def test_file_of_a_test_driver_is_none_of_the_library(tmp_path: Path, outputs: b
     assert [unit.source for unit in units_of] == [tmp_path / "loader" / "icd.c", tmp_path / "loader" / "os.c"]
 
 
+def test_a_source_is_no_argument_however_its_build_and_bear_name_it(tmp_path: Path) -> None:
+    """libtool and `bear -- make`: the file by its whole path, in the arguments as the build named it."""
+    (tmp_path / "src").mkdir()
+    for name in ("src/loader.c", "near.c"):
+        (tmp_path / name).write_text("int i;\n")
+    rows = [
+        {
+            "directory": str(tmp_path),
+            "file": str(tmp_path / name),
+            "arguments": ["/usr/bin/gcc", "-DX", "-c", "-fPIC", "-o", f".libs/{number}.o", said],
+        }
+        for number, (name, said) in enumerate([("near.c", "near.c"), ("src/loader.c", "./src/../src/loader.c")])
+    ]
+    (tmp_path / "compile_commands.json").write_text(json.dumps(rows))
+    assert {unit.arguments for unit in units(tmp_path, "")} == {("-DX", "-fPIC")}
+
+
 def test_a_lost_worker_costs_one_job(tmp_path: Path) -> None:
     def answer(job: Job) -> int:
         if job.key == 1:

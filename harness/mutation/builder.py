@@ -94,8 +94,8 @@ def units(folder: Path, target: str, names: Collection[str] = ()) -> tuple[Unit,
         output = str(words[words.index("-o") + 1]) if "-o" in words else source.with_suffix(".o").name
         of_target = (not target or f"/{target}.dir/" in f"/{output}") and (not names or source.name in names)
         if source.suffix == ".c" and of_target and (source not in compiled or _shared(words)):
-            left_out = {"-c", "-o", output, entry["file"], str(source)}
-            command = tuple(word for word in words if word not in left_out)
+            left_out = {"-c", "-o", output, entry["file"]}
+            command = tuple(w for w in words if w not in left_out and (directory / w).resolve() != source)
             compiled[source] = Unit(source, source.read_bytes(), directory, output, command)
     if not compiled:
         raise UsageError(f"{path} names no C file of {target or 'the library'}")
