@@ -168,8 +168,18 @@ static VkBool32 VKAPI_PTR hear_message(VkDebugUtilsMessageSeverityFlagBitsEXT se
                                        VkDebugUtilsMessageTypeFlagsEXT types,
                                        const VkDebugUtilsMessengerCallbackDataEXT *message, void *data)
 {
-    const uint64_t words[] = {(uint64_t)(uintptr_t)data, (uint64_t)severity, types, (uint64_t)(uintptr_t)message};
-    probe_log_call("event", "message", words, 4, NULL);
+    const VkDebugUtilsObjectNameInfoEXT none = {.objectType = VK_OBJECT_TYPE_UNKNOWN};
+    const VkDebugUtilsObjectNameInfoEXT *object = message->objectCount ? message->pObjects : &none;
+    const uint64_t words[] = {(uint64_t)(uintptr_t)data,
+                              (uint64_t)severity,
+                              types,
+                              (uint64_t)(uintptr_t)message,
+                              (uint64_t)message->messageIdNumber,
+                              (uint64_t)(uintptr_t)message->pMessageIdName,
+                              (uint64_t)(uintptr_t)message->pMessage,
+                              (uint64_t)object->objectType,
+                              object->objectHandle};
+    probe_log_call("event", "message", words, sizeof words / sizeof *words, NULL);
     return VK_FALSE;
 }
 

@@ -70,7 +70,8 @@ class VulkanCalls(ProcessCalls):
 
     def hearer(self, *, reports: bool = False) -> Value:
         """The function of a messenger, or of a callback for reports: each call is an event "message" or "report", with
-        the user data first, then the other arguments."""
+        the user data first, then the other arguments; after the address of a message what is in it: number, name, text,
+        and type and handle of its first object."""
         self._values += 1
         return Value(int(self.command(f"vkhearer {self._values} {int(reports)}"), 16), f"r{self._values}")
 

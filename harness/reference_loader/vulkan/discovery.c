@@ -62,6 +62,12 @@ static bool is_wanted(const char *name)
     return !disable || !fits_list(name, disable);
 }
 
+bool discovery_asks_for(const char *kind)
+{
+    const char *kinds = getenv("VK_LOADER_DEBUG");
+    return kinds && (fits_list(kind, kinds) || fits_list("all", kinds));
+}
+
 /* Says that a filter took a driver away, where messages of a kind that this is are asked for. */
 static void tell_of_unwanted(const char *name)
 {

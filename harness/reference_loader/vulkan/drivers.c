@@ -95,6 +95,13 @@ struct list {
     size_t room;
 };
 
+static void tell_of_missing(const struct driver *driver, const char *path)
+{
+    if (!driver->library) {
+        messages_error(path, "cannot be opened");
+    }
+}
+
 static void load(const char *path, void *context)
 {
     struct list *list = context;
@@ -104,6 +111,7 @@ static void load(const char *path, void *context)
     }
     struct driver *driver = &list->drivers[list->count];
     *driver = (struct driver){.library = dlopen(manifest.library, RTLD_LAZY | RTLD_LOCAL)};
+    tell_of_missing(driver, manifest.library);
     if (!driver->library) {
         return;
     }
@@ -165,7 +173,7 @@ bool drivers_has_extension(const VkExtensionProperties *list, size_t count, cons
     return false;
 }
 
-bool drivers_find_functions(struct driver *driver)
+bool drivers_find_functions(struct driver *driver, bool is_of_1_0)
 {
     for (int i = 0; i < VULKAN_FUNCTION_COUNT; i++) {
         enum vulkan_level level = vulkan_function_info[i].level;
@@ -176,7 +184,7 @@ bool drivers_find_functions(struct driver *driver)
         int same = trampolines_same[i];
         function either = driver->functions[same] ? driver->functions[same] : driver->functions[i];
         driver->functions[i] = driver->functions[i] ? driver->functions[i] : either;
-        driver->functions[same] = either;
+        driver->functions[same] = is_of_1_0 ? driver->functions[i] : either;
     }
     for (size_t i = 0; i < sizeof mandatory / sizeof *mandatory; i++) {
         if (!driver->functions[mandatory[i]]) {

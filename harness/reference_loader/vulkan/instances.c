@@ -228,7 +228,9 @@ static bool make_instance(struct driver *driver, const VkInstanceCreateInfo *inf
     if (result != VK_SUCCESS || !driver->instance) {
         return false;
     }
-    if (!drivers_find_functions(driver) || !extensions_keep(&driver->extensions, names, own.enabledExtensionCount)) {
+    bool is_of_1_0 = !info->pApplicationInfo || info->pApplicationInfo->apiVersion < VK_API_VERSION_1_1;
+    if (!drivers_find_functions(driver, is_of_1_0 && !identifies) ||
+        !extensions_keep(&driver->extensions, names, own.enabledExtensionCount)) {
         PFN_vkDestroyInstance destroy = (PFN_vkDestroyInstance)driver->functions[VULKAN_vkDestroyInstance];
         if (destroy) {
             destroy(driver->instance, allocator);
@@ -290,7 +292,9 @@ VkResult loader_vkCreateInstance(const VkInstanceCreateInfo *info, const VkAlloc
         free(settings);
     }
     instance->api_version = info->pApplicationInfo ? info->pApplicationInfo->apiVersion : 0;
+    messages_to(info->pNext);
     gather_drivers(instance, info);
+    messages_to(NULL);
     VkResult result = make_instances(instance, info, allocator);
     if (result == VK_SUCCESS &&
         extensions_keep(&instance->extensions, info->ppEnabledExtensionNames, info->enabledExtensionCount)) {

@@ -202,6 +202,7 @@ static bool read_value(struct reader *reader, int depth)
         return take(reader, "}") || read_members(reader, depth);
     }
     if (take(reader, "[")) {
+        reader->sink(reader->path, "[", false, reader->context);
         skip_blanks(reader);
         return take(reader, "]") || read_elements(reader, depth);
     }

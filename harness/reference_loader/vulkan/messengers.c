@@ -193,7 +193,7 @@ void loader_vkDebugReportMessageEXT(struct instance *instance, VkDebugReportFlag
     const VkDebugUtilsMessengerCallbackDataEXT data = {
         .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CALLBACK_DATA_EXT,
         .pMessageIdName = prefix,
-        .messageIdNumber = code,
+        .messageIdNumber = report.code,
         .pMessage = text,
         .objectCount = 1,
         .pObjects = &about,

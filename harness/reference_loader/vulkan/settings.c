@@ -127,6 +127,8 @@ static void take_field(const char *path, const char *text, bool is_string, void 
     } else if (is_string && strcmp(field, "/additional_drivers/[]/path") == 0 && settings->count < MAX_DRIVERS) {
         char *to = settings->manifests[settings->count++];
         snprintf(to, sizeof settings->manifests[0], "%s", text);
+    } else if (strcmp(field, "/device_configurations") == 0) {
+        settings->choices.is_made = !is_string && strcmp(text, "[") == 0;
     } else if (strncmp(field, devices, strlen(devices)) == 0) {
         take_choice(reading, field + strlen(devices), text, is_string);
     }

@@ -2,6 +2,7 @@
 /* The interface between Vulkan loaders and drivers as a small loader, without layers.
  *
  *   discovery.c         finds manifests, by variables and in folders
+ *   messages.c          what the loader says of errors
  *   settings.c          the settings file, which adds manifests to them
  *   json.c manifest.c   read one
  *   drivers.c           loads a driver's library and negotiates
@@ -41,6 +42,8 @@ struct manifest {
     bool is_portability_driver;
 };
 
+/* Whether VK_LOADER_DEBUG asks for messages of a kind, or for all. */
+bool discovery_asks_for(const char *kind);
 /* Calls `use` for the path of each manifest, in order. */
 void discovery_manifests(void (*use)(const char *path, void *context), void *context);
 
@@ -68,13 +71,18 @@ struct settings {
 /* Reads the settings file where there is one; `settings` is empty before. */
 void settings_read(struct settings *settings);
 
+/* Whoever hears of errors from now on in this thread: messengers in the chain of an instance, or NULL. */
+void messages_to(const void *chain);
+/* Says that something is wrong with what `about` names. */
+void messages_error(const char *about, const char *what);
+
 /* The text of a file, for the caller to free; NULL where it cannot be read, or holds a NUL. */
 char *manifest_text(const char *path);
 /* Reads a manifest; false where it names no driver for this process. */
 bool manifest_read(const char *path, struct manifest *manifest);
 
-/* What a JSON text says: called for each string, for numbers as they are written, for true, and with "{" where an
- * object begins, with the keys that lead there, "/ICD/x". */
+/* What a JSON text says: called for each string, for numbers as they are written, for true, and with "{" or "["
+ * where an object or an array begins, with the keys that lead there, "/ICD/x". */
 typedef void json_sink(const char *path, const char *text, bool is_string, void *context);
 /* False where the text is not JSON, or nested too deeply. */
 bool json_read(const char *text, json_sink *sink, void *context);
@@ -113,8 +121,9 @@ void drivers_unload(struct driver *driver);
 size_t drivers_extensions(const struct driver *driver, VkExtensionProperties **extensions);
 /* Whether the list has an extension. */
 bool drivers_has_extension(const VkExtensionProperties *list, size_t count, const char *name);
-/* Looks up the functions of the driver's instance; false where one is missing that every driver has. */
-bool drivers_find_functions(struct driver *driver);
+/* Looks up the functions of the driver's instance, in one of 1.0 by the names of extensions where there are two; false
+ * where one is missing that every driver has. */
+bool drivers_find_functions(struct driver *driver, bool is_of_1_0);
 
 /* --- objects --- */
 

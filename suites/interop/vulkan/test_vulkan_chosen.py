@@ -226,6 +226,18 @@ def test_choice_of_missing_devices_only_is_an_error(vulkan_loader: VulkanLoader,
 
 
 @requirement("VK-DSC-051")
+def test_choice_of_no_devices_leaves_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """An empty list of devices is one that none fits."""
+    vulkan_loader.require(DEVICES)
+    choose(sandbox)
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        count, memory = vk.data((8).to_bytes(4, "little")), vk.buffer(8 * 8)
+        rc = str(vk.vkEnumeratePhysicalDevices(vk.instance("1.2.0"), count, memory))
+    assert rc == "VK_ERROR_INITIALIZATION_FAILED"
+
+
+@requirement("VK-DSC-051")
 def test_groups_may_be_chosen_with_their_devices(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, record: Callable[[str], None]
 ) -> None:

@@ -83,6 +83,31 @@ def test_devices_of_a_type_are_sorted_by_their_place(
 
 
 @requirement("VK-OBJ-030")
+@pytest.mark.parametrize("what", ["devices", "groups"])
+@pytest.mark.parametrize(("application", "driver"), [("1.1.0", "1.0.0"), ("1.0.0", "1.1.0")])
+def test_places_are_asked_for_by_what_application_and_driver_have(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, application: str, driver: str, what: str
+) -> None:
+    """Where one of both is of 1.0, drivers have the query by its extension only, and are sorted all the same."""
+    vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
+    queries = ["VK_KHR_get_physical_device_properties2", "VK_KHR_device_group_creation"]
+    functions = {"lacks": ["vkGetPhysicalDeviceProperties2"]}
+    names = ["a", "b", "c"]
+    for name, place in zip(names, PLACES["bus"], strict=True):
+        settings: dict[str, Any] = PLACED | place | {"extensions": " ".join(queries)}
+        sandbox.driver(name, api_version=driver, functions=functions, **settings)
+
+    for order in orders(names):
+        name_in_order(sandbox, order)
+        with vulkan_loader.start(sandbox) as vk:
+            instance = vk.instance(application, extensions=queries)
+            listed = [[name] for name in vk.device_names(instance)]
+            if what == "groups":
+                listed = vk.devices_of_groups(instance)
+        assert listed == [["a.0"], ["b.0"], ["c.0"]]
+
+
+@requirement("VK-OBJ-030")
 def test_type_counts_more_than_place(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """An integrated device on an earlier bus comes after a discrete one, and so does one whose place is not known."""
     vulkan_loader.require("VK_LOADER_DEVICE_SELECT")

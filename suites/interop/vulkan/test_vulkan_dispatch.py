@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every function of Vulkan lands in the driver that owns the object, arguments bit for bit (VK-EP)."""
 
+from typing import Any
+
 import pytest
 
 from harness.check import (
@@ -23,17 +25,23 @@ ANCHORS = ("vkGetPhysicalDeviceQueueFamilyProperties", "vkGetPhysicalDeviceForma
 OF_DEVICES = vulkan_functions_by_origin()
 
 
+def whole_driver(sandbox: VulkanSandbox, name: str, *answers: str, **settings: Any) -> None:
+    """A driver that has every extension and every function; it takes any arguments in these functions."""
+    sandbox.driver(
+        name,
+        api_version="1.9.0",
+        surfaces=True,
+        extensions=" ".join(vulkan_extensions_of("instance")),
+        device_extensions=" ".join(vulkan_extensions_of("device")),
+        functions={"answers": answers, "chains": answers},
+        **settings,
+    )
+
+
 def two_drivers(sandbox: VulkanSandbox, *answers: str) -> None:
-    """Drivers that have every extension and every function; they take any arguments in these functions."""
+    """Two drivers that have everything."""
     for name in ("a", "b"):
-        sandbox.driver(
-            name,
-            api_version="1.9.0",
-            surfaces=True,
-            extensions=" ".join(vulkan_extensions_of("instance")),
-            device_extensions=" ".join(vulkan_extensions_of("device")),
-            functions={"answers": answers, "chains": answers},
-        )
+        whole_driver(sandbox, name, *answers)
 
 
 def start_instance(vk: VulkanSession) -> tuple[Value, Value | None]:
@@ -81,6 +89,28 @@ def test_function_of_physical_devices_reaches_their_driver(
                 calls.make(vk, vulkan().functions[name], f"@{name}", device, owner, handle)
         if not calls.by_function:
             vulkan_loader.require(HEADLESS)
+    assert calls.problems(sandbox.log) == []
+
+
+@requirement("VK-EP-007")
+def test_known_functions_of_physical_devices_need_no_query(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Those that the loader exports, found by their names, reach a driver without vk_icdGetPhysicalDeviceProcAddr."""
+    used = {ANCHORS[1], "vkGetPhysicalDeviceProperties"}  # which have to answer as they should
+    names = [name for name in vulkan_physical_device_functions() if name not in used]
+    answers = [other for name in names for other in vulkan_names_of(name)]
+    whole_driver(sandbox, "a", *answers, variant="driver_without_physical_device_query")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, surface = start_instance(vk)
+        (device,) = vk.physical_devices(instance)
+        vk.call(ANCHORS[1], device, 1, vk.buffer(64))
+        ((owner, handle),) = own_handles(sandbox, ANCHORS[1])
+        calls = VulkanCalls(surface)
+        addresses = {name: vk.proc(instance, name) for name in names if vk.symbol(name)}
+        assert [name for name, address in addresses.items() if not address] == []
+        for name, address in addresses.items():
+            calls.make(vk, vulkan().functions[name], address, device, owner, handle)
+    assert addresses
     assert calls.problems(sandbox.log) == []
 
 

@@ -250,6 +250,29 @@ def test_queries_reach_a_driver_by_the_name_that_it_has(
     assert len(sandbox.log.calls(old, by="a")) == asked + (old == core == name)
 
 
+@requirement("VK-EXT-017")
+@pytest.mark.parametrize("what", NATIVE)
+def test_application_of_1_0_asks_a_driver_of_1_1_by_the_extension(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """The driver's instance is one of 1.0: its function of 1.1 is not called, although it has both."""
+    core = f"vkGetPhysicalDevice{what}"
+    extension, members = NATIVE[what]
+    sandbox.driver("a", extensions=extension, api_version="1.1.0", functions={"chains": [core, f"{core}KHR"]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        if extension not in vk.extension_names():
+            vulkan_loader.require(extension)
+        instance = vk.instance("1.0.0", extensions=[extension])
+        device, arguments = by_driver(vk, instance)["a"], list[Any]()
+        for member in members:
+            count = vk.data((1).to_bytes(4, "little")) if member == "count" else int(member) if member == "44" else None
+            arguments.append(vk.structure(member) if count is None else count)
+        vk.call_found(instance, f"{core}KHR", device, *arguments)
+    assert sandbox.log.calls(f"{core}KHR", by="a")
+    assert not sandbox.log.calls(core, by="a")
+
+
 # What an image can be asked beyond Vulkan 1.0, by the VkStructureType of the question and of the answer.
 BEYOND = {"external memory": (1000071000, 1000071001), "conversion": (None, 1000156005)}
 

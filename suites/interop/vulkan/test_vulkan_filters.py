@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Variables that select and disable drivers by the names of their manifests, and devices by their numbers (VK-DSC)."""
 
+from collections.abc import Callable
+
 import pytest
 
 from harness.check import VulkanLoader, VulkanSandbox, requirement
@@ -85,6 +87,24 @@ def test_names_of_manifests_are_compared_without_case(
 
     with vulkan_loader.start(sandbox) as vk:
         assert vk.drivers() == {"MiXed" if variable == SELECT else "other"}
+
+
+@requirement("VK-DSC-054")
+@pytest.mark.parametrize("count", [16, 17, 40, 1000])
+@pytest.mark.parametrize("variable", [SELECT, DISABLE])
+def test_filter_of_many_elements_crashes_nothing(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, count: int, record: Callable[[str], None]
+) -> None:
+    """The first of them is heeded, the last may be passed over where there are more than sixteen."""
+    vulkan_loader.require("driver filters")
+    add_drivers(sandbox)
+    sandbox.env[variable] = ",".join(["alpha.json", *(f"nothing{index}" for index in range(count - 2)), "beta.json"])
+
+    with vulkan_loader.start(sandbox) as vk:
+        kept = set(vk.drivers())
+    named = kept if variable == SELECT else ALL - kept
+    assert named == {"alpha", "beta"} or (count > 16 and named == {"alpha"})
+    record("all are heeded" if "beta" in named else "the last is passed over")
 
 
 @requirement("VK-DSC-021")
@@ -175,6 +195,24 @@ def test_filters_of_devices_hold_together(vulkan_loader: VulkanLoader, sandbox: 
 
     with vulkan_loader.start(sandbox) as vk:
         assert vk.device_names() == {"b.1"}
+
+
+@requirement("VK-DSC-054")
+@pytest.mark.parametrize("count", [16, 17, 40, 1000])
+def test_filter_of_devices_of_many_elements_crashes_nothing(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, count: int, record: Callable[[str], None]
+) -> None:
+    """The first of them is heeded, the last may be passed over where there are more than sixteen."""
+    vulkan_loader.require("device filters")
+    for name, vendor in (("a", 0x1111), ("b", 0x2222), ("c", 0x3333)):
+        sandbox.driver(name, vendor=vendor)
+    numbers = [0x1111, *range(0x8000, 0x8000 + count - 2), 0x2222]
+    sandbox.env["VK_LOADER_VENDOR_ID_FILTER"] = ",".join(map(str, numbers))
+
+    with vulkan_loader.start(sandbox) as vk:
+        kept = set(vk.device_names())
+    assert kept == {"a.0", "b.0"} or (count > 16 and kept == {"a.0"})
+    record("all are heeded" if "b.0" in kept else "the last is passed over")
 
 
 @requirement("VK-DSC-035")

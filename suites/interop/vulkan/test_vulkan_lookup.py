@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What vkGetInstanceProcAddr and vkGetDeviceProcAddr find, and functions that a loader does not know (VK-EP)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -245,6 +246,29 @@ def test_many_unknown_functions_are_told_apart(vulkan_loader: VulkanLoader, sand
             assert vk.proc(instance, names[number])
             call = sandbox.log.calls(names[number]).only
             assert (call.who, call.arguments[1]) == (f"d{number // 4}", number)
+
+
+@requirement("VK-EP-019")
+@pytest.mark.parametrize("kind", ["physical devices", "devices"])
+def test_more_unknown_functions_than_there_is_room_for(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, kind: str, record: Callable[[str], None]
+) -> None:
+    """Each is found and works, or is not found; those that were found before stay what they are."""
+    prefix = "vkGetPhysicalDevice" if kind == "physical devices" else "vkDo"
+    names = [f"{prefix}ThingNumber{number}CLH" for number in range(320)]
+    variant = "driver" if kind == "physical devices" else "driver_without_physical_device_query"
+    sandbox.driver("a", variant=variant, interface=4 if variant == "driver" else 3, faults=["finds_any_name"])
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        addresses = [vk.proc(instance, name) for name in names]
+        count = sum(map(bool, addresses))
+        assert all(addresses[:count]) and not any(addresses[count:])
+        assert len(set(addresses[:count])) == count
+        assert [bool(vk.proc(instance, name)) for name in names] == [index < count for index in range(len(names))]
+        assert vk.drivers(instance) == {"a"}
+        vk.vkDestroyInstance(instance, None)
+    record(f"{count} of {len(names)}")
 
 
 @requirement("VK-EP-012")

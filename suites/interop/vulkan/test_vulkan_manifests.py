@@ -276,6 +276,22 @@ def test_library_path_of_each_form(vulkan_loader: VulkanLoader, sandbox: VulkanS
 
 
 @requirement("VK-DSC-009")
+@pytest.mark.parametrize("length", [200, 254, 256, 300, 511, 513, 800])
+@pytest.mark.parametrize("form", ["absolute", "relative"])
+def test_library_path_of_each_length(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, form: str, length: int
+) -> None:
+    """It is taken to its last letter."""
+    library = sandbox.library("x")
+    start = "" if form == "relative" else f"{library.path.parent}/"
+    written = start + "./" * ((length - len(start) - len("libx.so")) // 2) + "libx.so"
+    sandbox.shown.append(sandbox.manifest("x.json", manifest_of(written), library.path.parent))
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"x"}
+
+
+@requirement("VK-DSC-009")
 def test_relative_path_is_not_that_of_the_working_directory(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
 ) -> None:

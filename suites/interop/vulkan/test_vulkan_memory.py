@@ -199,6 +199,26 @@ def test_driver_that_is_left_out_keeps_no_memory_of_the_allocator(
     assert not sandbox.log.happened("foreign memory") and not sandbox.log.happened("memory overrun")
 
 
+@requirement("VK-OBJ-029")
+@pytest.mark.parametrize("by", ["allocator", "none"])
+def test_device_that_a_driver_refuses_keeps_no_memory(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, by: str
+) -> None:
+    """Neither of the allocator, nor of the heap where there is none, however often it is tried."""
+    sandbox.driver("a", faults=["create_device_fails=-3"])
+
+    with vulkan_loader.start(sandbox, counted_heap=True) as vk:
+        own = vk.allocator() if by == "allocator" else None
+        (device,) = vk.physical_devices(vk.instance())
+        info, to, heaps = vk.structure("VkDeviceCreateInfo"), vk.buffer(8), list[int]()
+        for _ in range(3):
+            for _ in range(8):
+                assert vk.vkCreateDevice(device, info, own, to) == -3
+            heaps.append(vk.heap())
+        assert vk.allocated() == 0
+    assert own or heaps[2] <= heaps[1]  # the allocator keeps what it was given back
+
+
 @requirement("VK-OBJ-034")
 @pytest.mark.parametrize("beside", [None, "folder", *(name for name in BESIDE if "function" not in name)])
 def test_instances_leave_neither_files_nor_memory(

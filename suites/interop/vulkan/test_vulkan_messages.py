@@ -84,7 +84,8 @@ def test_message_reaches_the_messengers_for_it(
         severity, types = message
         content = submit(vk, instance, severity, types)
     for_it = [data for data, (severities, kinds) in MESSENGERS.items() if severities & severity and kinds & types]
-    assert heard(sandbox, "message") == [[data, severity, types, content] for data in for_it]
+    told = [words[:4] for words in heard(sandbox, "message")]
+    assert told == [[data, severity, types, content] for data in for_it]
 
 
 @requirement("VK-OBJ-028")
@@ -131,7 +132,7 @@ def test_messenger_that_was_ended_is_told_nothing(
         for data, (severities, kinds) in MESSENGERS.items()
         if data != ended and severities & severity and kinds & types
     )
-    assert [(data, severity, types) for data, severity, types, _ in heard(sandbox, "message")] == expected
+    assert [(data, severity, types) for data, severity, types, *_ in heard(sandbox, "message")] == expected
 
 
 @requirement("VK-OBJ-028")
@@ -241,3 +242,21 @@ def test_messengers_of_one_type_hear_reports(vulkan_loader: VulkanLoader, sandbo
     expected = PERFORMANCE if flags == PERFORMANCE_FLAG else GENERAL
     heard_of = report(vulkan_loader, sandbox, flags, messengers)
     assert [reports[:3:2] for reports in heard_of] == [[0x7000 + expected, expected]]
+
+
+@requirement("VK-OBJ-032")
+def test_messengers_hear_all_that_a_report_says(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Its code is the number of the message, its prefix the name; text and object are as they were."""
+    for extension in (UTILS, REPORT):
+        require_extension(vulkan_loader, extension)
+    sandbox.driver("a", extensions=f"{UTILS} {REPORT}")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[UTILS, REPORT])
+        messenger(vk, instance, 0x5001)
+        prefix, text = vk.data(b"prefix\0"), vk.data(b"text\0")
+        arguments = (2, 3, 0x1122334455667788, 77, 99, prefix, text)
+        vk.call_found(instance, "vkDebugReportMessageEXT", instance, *arguments)
+        texts = [int(word) for word in vk.words([prefix, text]).handles()]
+    device = 3  # in both extensions
+    assert [words[4:] for words in heard(sandbox, "message")] == [[99, *texts, device, 0x1122334455667788]]

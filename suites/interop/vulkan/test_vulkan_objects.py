@@ -283,6 +283,23 @@ def test_failure_of_a_device_comes_back(vulkan_loader: VulkanLoader, sandbox: Vu
 
 
 @requirement("VK-OBJ-018")
+@pytest.mark.parametrize("end", ["", "2", "_SECON", "_SECONE", "_SECOND_", "_second"])
+def test_device_needs_the_whole_name_of_an_extension(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, end: str
+) -> None:
+    """Where a driver has two with long names that begin alike, another that begins so, too, is refused."""
+    name = "VK_CLH_extension_with_a_long_name"
+    own = f"{name}_FIRST {name}_SECOND"
+    sandbox.driver("a", device_extensions=own, faults=["create_device_takes_any_extension"])
+
+    with vulkan_loader.start(sandbox) as vk:
+        (device,) = vk.physical_devices(vk.instance())
+        assert str(vk.CreateDevice(device, extensions=[name + end])[0]) == "VK_ERROR_EXTENSION_NOT_PRESENT"
+        assert vk.CreateDevice(device, extensions=[f"{name}_SECOND"])[0] == 0
+    assert sandbox.log.calls("vkCreateDevice", by="a").only.data["in"]["extensions"] == f"{name}_SECOND"
+
+
+@requirement("VK-OBJ-018")
 def test_extensions_of_devices_reach_the_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """Extensions that the driver has are enabled there; one that it lacks is refused."""
     sandbox.driver("a", device_extensions="VK_KHR_swapchain VK_CLH_own_thing")
