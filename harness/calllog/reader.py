@@ -8,6 +8,7 @@ assert log.of("vendor_a").functions() == ["clIcdGetPlatformIDsKHR", ...]
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -217,8 +218,9 @@ def _time(value: Any) -> int:
     return value
 
 
+@functools.lru_cache(maxsize=4096)
 def _word(text: str) -> int:
-    """A 64-bit number, as the log has them: "0x…"."""
+    """A 64-bit number, as the log has them: "0x…". Threads, objects and NULL come again in every other line."""
     number = int(text, 16)
     if not 0 <= number < 1 << 64:
         raise ValueError("more than 64 bits")
@@ -236,9 +238,10 @@ def _event(line: bytes) -> Event | None:
         return None
     try:
         data = _object(line.decode(errors="surrogatepass"))
-        for pointed in ("in", "out"):
-            if pointed in data:
-                data[pointed] = Line(data[pointed])
+        if "in" in data:
+            data["in"] = Line(data["in"])
+        if "out" in data:
+            data["out"] = Line(data["out"])
         kind = "call" if "call" in data else "return" if "return" in data else "event"
         return Event(
             _time(data["t"]),

@@ -80,9 +80,10 @@ def late_outcomes(sandbox: Sandbox, functions: Sequence[str]) -> dict[str, str]:
         text += ", ".join(f"{name} ({how})" for name, how in died.items())
         kind = Hung if set(died.values()) == {_SILENT} else Crashed
         raise with_deviations(kind(text), [Deviation(name, how) for name, how in died.items()])
-    deinitialised = {event.who: log.events.index(event) for event in log.calls(DEINIT)}
+    places = {id(event): place for place, event in enumerate(log)}
+    deinitialised = {event.who: places[id(event)] for event in log.calls(DEINIT)}
     for name, one in zip(functions, logs, strict=True):
-        begun = log.events.index(one[0])
+        begun = places[id(one[0])]
         entered = [e.who for e in one.calls() if deinitialised.get(e.who, begun) < begun]
         assert not entered, f"{name} entered a layer that is deinitialised"
     outcomes = {name: _outcome(name, one) for name, one in zip(functions, logs, strict=True)}

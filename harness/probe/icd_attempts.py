@@ -34,7 +34,8 @@ class Attempts:
         self, open_session: Callable[[], IcdSession], until_hung: bool = False, each_ends_a_command: bool = False
     ) -> None:
         """`open_session` gives a session in a process of its own, not yet entered. With `until_hung`, nothing is tried
-        after an attempt that hung, and each has a quarter of the time: the others would hang for the same reason. With
+        after an attempt that hung, for the others would hang for the same reason, and each waits a quarter of the time
+        for what comes without an answer; the limit of an answer stays, for a driver may be slow. With
         `each_ends_a_command`, an attempt terminates a command, after which its context "may no longer be available":
         what is in order alone is in order.
         """
