@@ -60,7 +60,7 @@ ERRORS = {
     ),
     "unknown suite": (
         f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES discovry)",
-        "there is no suite 'discovry'; the suites are discovery, dispatch, layers, interop, vulkan",
+        "there is no suite 'discovry'; the suites are discovery, dispatch, layers, interop, torture, vulkan",
     ),
     "unknown argument": (f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL STRICT ON)", "unknown argument 'ON'"),
     "value missing": (
@@ -94,6 +94,22 @@ ERRORS = {
     "expectations that follow": (
         f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS --update-expectations)",
         "ARGS: with --update-expectations nothing is tested",
+    ),
+    "another suite than its name says": (
+        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES discovery ARGS --suite dispatch)",
+        "clharness_add_suites: ARGS: which suites run is for SUITES to say, not for --suite",
+    ),
+    "another suite in one word": (
+        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS -k x --suite=dispatch)",
+        "ARGS: which suites run is for SUITES to say, not for --suite",
+    ),
+    "torture by an argument": (
+        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS --torture)",
+        "ARGS: which suites run is for SUITES to say, not for --torture",
+    ),
+    "exit codes for bisecting": (
+        f"{CLHARNESS}{SHARED}clharness_add_icd_test(TARGET OpenCL ARGS --bisect=old.jsonl)",
+        "ARGS: with --bisect nothing is tested",
     ),
     "no such expectations": (
         f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL EXPECTATIONS none.toml)",
@@ -166,6 +182,15 @@ def test_vulkan_loader_has_an_entry_of_its_own(tmp_path: Path) -> None:
     assert project.entries() == ["clharness.vulkan.OpenCL"]
     (entry,) = json.loads(project.ctest("--show-only=json-v1").stdout)["tests"]
     assert "--vulkan" in entry["command"] and "SKIP_RETURN_CODE" not in {p["name"] for p in entry["properties"]}
+
+
+def test_torture_is_an_entry_where_it_is_asked_for(tmp_path: Path) -> None:
+    call = "clharness_add_suites(TARGET OpenCL SUITES torture LABELS slow)\n"
+    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{call}")
+    assert project.configure().returncode == 0
+    assert project.entries() == ["clharness.torture.OpenCL"]
+    (entry,) = json.loads(project.ctest("--show-only=json-v1").stdout)["tests"]
+    assert "--torture" in entry["command"] and "SKIP_RETURN_CODE" not in {p["name"] for p in entry["properties"]}
 
 
 @pytest.mark.parametrize("order", ["before", "after"])

@@ -270,6 +270,11 @@ def test_advice_is_for_the_command_that_runs(monkeypatch: pytest.MonkeyPatch) ->
     assert not any("./clharness loader" in line for line in lines)
 
 
+def test_advice_that_names_no_path_fits_into_a_narrow_terminal() -> None:
+    (line,) = (line for line in lines_at(80, [BAD]) if line.startswith("What is demanded: ./clharness explain"))
+    assert len(line) <= 80 and line.endswith("--html DIR")
+
+
 # --- how many lines, how wide ---
 
 

@@ -203,7 +203,7 @@ def next_steps(ending: Ending) -> list[str]:
         steps.append(f"To accept them, with a reason for each: {command} --update-expectations")
     first = next((r.requirements[0] for r in ending.unexpected if r.requirements), None)
     if first:
-        steps.append(f"What is demanded: {command_word()} explain {first}. All cases with timelines: --html DIR")
+        steps.append(f"What is demanded: {command_word()} explain {first}. Every case: --html DIR")
     return ["", *steps] if steps else []
 
 
