@@ -232,3 +232,7 @@ FAULT(fills_go_on_after_their_part)
 FAULT(image_rows_in_buffers_are_padded)
 /* Moves no more than 64 slices of an image. */
 FAULT(images_have_few_slices)
+/* Fills nothing of a 1D image of a buffer. */
+FAULT(images_of_buffers_are_not_filled)
+/* Copies nothing to a 1D image of a buffer. */
+FAULT(images_of_buffers_are_not_copied)

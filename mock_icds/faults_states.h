@@ -216,3 +216,5 @@ FAULT(destructors_are_those_of_buffers)
 FAULT(images_take_the_reference_to_their_buffer)
 /* Answers the options of a build with a blank after them. */
 FAULT(options_end_with_a_blank)
+/* Hands the first object of its class that had a callback to all later ones. */
+FAULT(callbacks_get_the_first_object)

@@ -189,6 +189,18 @@ bool programs_built_for(const struct program *program, uint64_t device)
     return program->status != CL_BUILD_NONE && (program->devices & platform_device_bit(object_find(device)));
 }
 
+/* A kernel whose name is a macro of the options has the macro's value as its name. */
+static void rename_kernel(struct kernel_declaration *kernel, struct program *program)
+{
+    const char *at = program->definitions ? strstr(program->definitions, kernel->name) : NULL;
+    const char *value = at ? at + strlen(kernel->name) : NULL;
+    if (value && *value == '=') {
+        bool stays = fault(FAULT_kernels_of_first_build_stay, ANY_PLATFORM);
+        program->renamed = program->renamed && stays ? program->renamed : value + 1;
+        snprintf(kernel->name, sizeof kernel->name, "%.*s", (int)strcspn(program->renamed, " "), program->renamed);
+    }
+}
+
 /* Reads the declarations; false for a source with an error. */
 static bool translate(struct program *program)
 {
@@ -199,6 +211,9 @@ static bool translate(struct program *program)
     }
     if (program->text && !program->broken) {
         program->count = sources_read(program->included ? program->included : program->text, program->kernels);
+    }
+    for (unsigned i = 0; i < program->count; i++) {
+        rename_kernel(&program->kernels[i], program);
     }
     program->status = program->broken ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
     return !program->broken;

@@ -22,6 +22,7 @@ struct program {
     size_t il_size;       /* bytes */
     char *options;
     const char *definitions; /* the options that its source was compiled with */
+    const char *renamed;     /* the name in the options that its kernel got */
     char *answered;          /* the first options that were answered */
     bool from_source;
     bool broken; /* cannot be built */

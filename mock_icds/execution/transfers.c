@@ -399,6 +399,14 @@ static bool narrow(enum function function, const uint64_t *a, struct transfer *t
     if (transfer->region[1] > FEW && rectangle && fault(FAULT_rectangles_have_few_rows, ANY_PLATFORM)) {
         transfer->region[1] = FEW;
     }
+    const struct contents *image = transfer->written;
+    bool line = image && image->image.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    if ((function == FUNCTION_clEnqueueFillImage && line &&
+         fault(FAULT_images_of_buffers_are_not_filled, ANY_PLATFORM)) ||
+        (function == FUNCTION_clEnqueueCopyImage && line &&
+         fault(FAULT_images_of_buffers_are_not_copied, ANY_PLATFORM))) {
+        return false;
+    }
     return !(rectangle && a[6] && a[7] % a[6] && fault(FAULT_slices_of_no_whole_rows_are_left_out, ANY_PLATFORM));
 }
 

@@ -134,6 +134,55 @@ def test_memory_object_in_its_callback_is_the_applications(icd: Icd, sandbox: Sa
         assert handles(sandbox, name) == [objects.mem]
 
 
+@requirement("DISP-OBJ-005")
+def test_callbacks_of_two_events_get_one_each(icd: Icd, sandbox: Sandbox) -> None:
+    """Two events whose callbacks are called in one process are told apart: each callback gets its own."""
+    name = "clSetEventCallback.pfn_notify"
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function("clSetEventCallback", objects.version())
+        session.count_callback(name, objects.device)
+        events = [objects.made_by("clCreateUserEvent", objects.context) for _ in range(2)]
+        for event in events:
+            assert session.call("clSetEventCallback", event, 0, Callback(name), None) == CL.SUCCESS
+        for event in reversed(events):
+            assert session.call("clSetUserEventStatus", event, 0) == CL.SUCCESS
+        session.await_callbacks(2)
+        assert sorted(handles(sandbox, name)) == sorted(events)
+
+
+@requirement("DISP-OBJ-005")
+def test_callbacks_of_two_builds_get_one_program_each(icd: Icd, sandbox: Sandbox) -> None:
+    """Two programs that are built in one process are told apart: each callback gets its own."""
+    name = "clBuildProgram.pfn_notify"
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        require_compiler([objects])
+        session.count_callback(name, objects.device)
+        programs = [objects.with_source(), objects.with_source()]
+        for number, program in enumerate(programs):
+            assert session.call("clBuildProgram", program, 0, None, None, Callback(name), None) == CL.SUCCESS
+            session.await_callbacks(number + 1)
+        assert handles(sandbox, name) == programs
+
+
+@requirement("API-REF-004", "DISP-OBJ-005")
+def test_destructor_callbacks_of_two_buffers_get_one_each(icd: Icd, sandbox: Sandbox) -> None:
+    """Two buffers that end in one process are told apart: each callback gets its own."""
+    name = "clSetMemObjectDestructorCallback"
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function(name, objects.version())
+        session.count_callback(f"{name}.pfn_notify", objects.device)
+        buffers = [objects.made_by("clCreateBuffer", objects.context, 0, 64, None) for _ in range(2)]
+        for buffer in buffers:
+            assert session.call(name, buffer, Callback(f"{name}.pfn_notify"), None) == CL.SUCCESS
+        for number, buffer in enumerate(reversed(buffers)):
+            assert session.call("clReleaseMemObject", buffer) == CL.SUCCESS
+            session.await_callbacks(number + 1)
+        assert handles(sandbox, f"{name}.pfn_notify") == buffers[::-1]
+
+
 @requirement("API-REF-004", "DISP-OBJ-005")
 @pytest.mark.parametrize("function", [f for f, (kind, _) in FURTHER_OBJECTS.items() if kind == "cl_mem"])
 def test_destructor_callback_of_each_kind_of_memory_object_is_called_once(

@@ -244,6 +244,29 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
         attempts.check("two binaries", check_two)
 
 
+@requirement("API-CON-017")
+def test_kernels_of_a_program_are_those_of_its_last_build(icd: Icd, sandbox: Sandbox) -> None:
+    """A program that is built again lists the kernels that it has then, and makes no others."""
+
+    def check(objects: IcdObjects) -> None:
+        require_compiler([objects])
+        info, program = (
+            Info(objects),
+            objects.with_source("kernel void CLHARNESS_NAME(global int *to) { to[0] = 1; }\n"),
+        )
+        for name, other in (("clharness_one", "clharness_two"), ("clharness_two", "clharness_one")):
+            objects.build(program, f"-D CLHARNESS_NAME={name}")
+            names = info.text(PROGRAM, program, "CL_PROGRAM_KERNEL_NAMES")
+            assert names == name, f"CL_PROGRAM_KERNEL_NAMES is {names!r} after a build of {name}"
+            code = objects.session.buffer(4)
+            kernel = objects.session.call("clCreateKernel", program, other, code)
+            assert code.code() == CL.INVALID_KERNEL_NAME, f"{code.code()} to {other}, which is not built"
+            assert not kernel, f"gave a kernel {other}, which is not built"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("built twice", check)
+
+
 # Options, and what is defined by them: one name has no value, which is 1.
 DEFINITIONS = {
     "apart": ("-D {0}=11 -D {1}=22 -D {2} -D {3}=44", (11, 22, 1, 44)),

@@ -407,6 +407,8 @@ def test_times_of_a_command_are_in_nanoseconds(icd: Icd, sandbox: Sandbox) -> No
         memory = memory_of(session)
         queue, info = queue_of(memory.objects, "CL_QUEUE_PROFILING_ENABLE"), Info(memory.objects)
         gate, mem = gate_of(memory.objects), memory.buffer(BEFORE)
+        before = memory.event("clEnqueueWriteBuffer", queue, mem, 1, 0, SIZE, session.data(AFTER), 0, None)
+        memory.succeed("clFinish", queue)
         start = time.monotonic()
         event = memory.event("clEnqueueWriteBuffer", queue, mem, 0, 0, SIZE, session.data(AFTER), 1, [gate])
         memory.succeed("clFlush", queue)
@@ -420,3 +422,5 @@ def test_times_of_a_command_are_in_nanoseconds(icd: Icd, sandbox: Sandbox) -> No
         took = (last - first) / 1e9
         assert took <= 2 * most, f"it took {took} s by its times, and at most {most} s by the host's clock"
         assert took >= HELD / 2, f"it took {took} s by its times, and {HELD} s passed until it could end"
+        since = (last - info.number("clGetEventProfilingInfo", before, "CL_PROFILING_COMMAND_END")) / 1e9
+        assert since >= HELD / 2, f"it ended {since} s after a command that had ended {HELD} s before it could start"
