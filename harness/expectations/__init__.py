@@ -188,8 +188,7 @@ class Expectations:
         )
 
     def _first(self, kind: str, requirements: Sequence[str], case: str) -> Entry | None:
-        entries = self._covering(kind, requirements, case)
-        return min(entries, key=lambda e: (e.case is None, e.number), default=None)
+        return _deciding(self._covering(kind, requirements, case))
 
     def _covering(self, kind: str, requirements: Sequence[str], case: str) -> list[Entry]:
         of_requirements = [e for i in dict.fromkeys(requirements) for e in self._of_requirement.get(i, ())]
@@ -216,12 +215,17 @@ class Expectations:
         for requirements, case in cases:
             of_cases.update(requirements)
             if not self._of_requirement.keys().isdisjoint(requirements):
-                expected = self.expected(requirements, case)
-                for decides in filter(None, (expected.deviation, expected.pin)):
-                    used.add(decides)
-                    used.update(e for e in self._covering(decides.kind, requirements, case) if decides.is_narrower(e))
+                for kind in ("deviation", "outcome"):
+                    covering = self._covering(kind, requirements, case)
+                    if decides := _deciding(covering):
+                        used.update(e for e in covering if e is decides or decides.is_narrower(e))
         groups = {_group(identifier) for identifier in of_cases}
         return [e for e in self.entries if e not in used and _group(e.requirement) in groups]
+
+
+def _deciding(covering: Sequence[Entry]) -> Entry | None:
+    """Which of the entries about a case decides: one with a case pattern before one without, then the first."""
+    return min(covering, key=lambda e: (e.case is None, e.number), default=None)
 
 
 def today() -> date:

@@ -60,11 +60,11 @@ static cl_int status_of(struct object *event)
 /* The handle that a callback gets. */
 static void *reported_object(const struct object *object)
 {
-    static const struct object *_Atomic firsts[HANDLE_COUNT];
-    if (!firsts[object->kind]) {
-        firsts[object->kind] = object;
+    if (fault(FAULT_callbacks_get_the_first_object, ANY_PLATFORM)) {
+        static const struct object *_Atomic firsts[HANDLE_COUNT];
+        firsts[object->kind] = firsts[object->kind] ? firsts[object->kind] : object;
+        object = firsts[object->kind];
     }
-    object = fault(FAULT_callbacks_get_the_first_object, ANY_PLATFORM) ? firsts[object->kind] : object;
     return object_handle(fault(FAULT_callbacks_get_other_objects, ANY_PLATFORM) ? object->parent : object);
 }
 

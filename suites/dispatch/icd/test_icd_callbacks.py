@@ -19,9 +19,19 @@ from harness.check import (
     requirement,
 )
 
+DESTRUCTOR = "clSetMemObjectDestructorCallback"
+
 
 def platform_of(session: IcdSession) -> IcdObjects:
     return session.objects(session.some_platforms()[0])
+
+
+def counted(session: IcdSession, function: str) -> IcdObjects:
+    """A platform that has this function, whose callbacks are counted from now on."""
+    objects = platform_of(session)
+    objects.require_function(function, objects.version())
+    session.count_callback(f"{function}.pfn_notify", objects.device)
+    return objects
 
 
 def handles(sandbox: Sandbox, callback: str) -> list[int]:
@@ -123,12 +133,10 @@ def test_callback_of_a_compiler_is_called_when_it_fails(icd: Icd, sandbox: Sandb
 @requirement("DISP-OBJ-005")
 def test_memory_object_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -> None:
     """The destructor callback of a memory object gets the handle that the application has."""
-    name = "clSetMemObjectDestructorCallback.pfn_notify"
+    name = f"{DESTRUCTOR}.pfn_notify"
     with icd.open(sandbox) as session:
-        objects = platform_of(session)
-        objects.require_function("clSetMemObjectDestructorCallback", objects.version())
-        session.count_callback(name, objects.device)
-        assert session.call("clSetMemObjectDestructorCallback", objects.mem, Callback(name), None) == CL.SUCCESS
+        objects = counted(session, DESTRUCTOR)
+        assert session.call(DESTRUCTOR, objects.mem, Callback(name), None) == CL.SUCCESS
         assert session.call("clReleaseMemObject", objects.mem) == CL.SUCCESS
         session.await_callbacks()
         assert handles(sandbox, name) == [objects.mem]
@@ -139,9 +147,7 @@ def test_callbacks_of_two_events_get_one_each(icd: Icd, sandbox: Sandbox) -> Non
     """Two events whose callbacks are called in one process are told apart: each callback gets its own."""
     name = "clSetEventCallback.pfn_notify"
     with icd.open(sandbox) as session:
-        objects = platform_of(session)
-        objects.require_function("clSetEventCallback", objects.version())
-        session.count_callback(name, objects.device)
+        objects = counted(session, "clSetEventCallback")
         events = [objects.made_by("clCreateUserEvent", objects.context) for _ in range(2)]
         for event in events:
             assert session.call("clSetEventCallback", event, 0, Callback(name), None) == CL.SUCCESS
@@ -169,18 +175,16 @@ def test_callbacks_of_two_builds_get_one_program_each(icd: Icd, sandbox: Sandbox
 @requirement("API-REF-004", "DISP-OBJ-005")
 def test_destructor_callbacks_of_two_buffers_get_one_each(icd: Icd, sandbox: Sandbox) -> None:
     """Two buffers that end in one process are told apart: each callback gets its own."""
-    name = "clSetMemObjectDestructorCallback"
+    name = f"{DESTRUCTOR}.pfn_notify"
     with icd.open(sandbox) as session:
-        objects = platform_of(session)
-        objects.require_function(name, objects.version())
-        session.count_callback(f"{name}.pfn_notify", objects.device)
+        objects = counted(session, DESTRUCTOR)
         buffers = [objects.made_by("clCreateBuffer", objects.context, 0, 64, None) for _ in range(2)]
         for buffer in buffers:
-            assert session.call(name, buffer, Callback(f"{name}.pfn_notify"), None) == CL.SUCCESS
+            assert session.call(DESTRUCTOR, buffer, Callback(name), None) == CL.SUCCESS
         for number, buffer in enumerate(reversed(buffers)):
             assert session.call("clReleaseMemObject", buffer) == CL.SUCCESS
             session.await_callbacks(number + 1)
-        assert handles(sandbox, f"{name}.pfn_notify") == buffers[::-1]
+        assert handles(sandbox, name) == buffers[::-1]
 
 
 @requirement("API-REF-004", "DISP-OBJ-005")
@@ -189,16 +193,14 @@ def test_destructor_callback_of_each_kind_of_memory_object_is_called_once(
     icd: Icd, sandbox: Sandbox, function: str
 ) -> None:
     """Sub-buffers, images and pipes tell of their end as well, each once and with the application's handle."""
-    name = "clSetMemObjectDestructorCallback"
+    name = f"{DESTRUCTOR}.pfn_notify"
     with icd.open(sandbox) as session:
-        objects = platform_of(session)
-        objects.require_function(name, objects.version())
+        objects = counted(session, DESTRUCTOR)
         objects.require_function(function, objects.version())
         memory = FURTHER_OBJECTS[function][1](objects)
-        session.count_callback(f"{name}.pfn_notify", objects.device)
-        assert session.call(name, memory, Callback(f"{name}.pfn_notify"), None) == CL.SUCCESS
+        assert session.call(DESTRUCTOR, memory, Callback(name), None) == CL.SUCCESS
         assert session.callbacks() == 0
         assert session.call("clReleaseMemObject", memory) == CL.SUCCESS
         session.await_callbacks()
         assert session.quit() == 0
-        assert handles(sandbox, f"{name}.pfn_notify") == [memory]
+        assert handles(sandbox, name) == [memory]

@@ -250,10 +250,8 @@ def test_kernels_of_a_program_are_those_of_its_last_build(icd: Icd, sandbox: San
 
     def check(objects: IcdObjects) -> None:
         require_compiler([objects])
-        info, program = (
-            Info(objects),
-            objects.with_source("kernel void CLHARNESS_NAME(global int *to) { to[0] = 1; }\n"),
-        )
+        info = Info(objects)
+        program = objects.with_source("kernel void CLHARNESS_NAME(global int *to) { to[0] = 1; }\n")
         for name, other in (("clharness_one", "clharness_two"), ("clharness_two", "clharness_one")):
             objects.build(program, f"-D CLHARNESS_NAME={name}")
             names = info.text(PROGRAM, program, "CL_PROGRAM_KERNEL_NAMES")

@@ -22,6 +22,7 @@ from harness.check import (
 SIZE = 256
 BEFORE = numbered(SIZE, 1)
 OTHER = numbered(SIZE, 2)
+MOVES = ("clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect")
 # Region, where it lies in the buffer, and where in the host's memory or in the other buffer.
 RECTANGLES = {
     "one row": ((16, 1, 1), Layout((0, 0, 0)), Layout((0, 0, 0))),
@@ -41,7 +42,7 @@ RECTANGLES = {
 
 
 @requirement("API-DAT-003")
-@pytest.mark.parametrize("function", ["clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect"])
+@pytest.mark.parametrize("function", MOVES)
 def test_rectangle_is_moved_row_by_row(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The rows of a region go where origins and pitches say, and nothing else changes."""
 
@@ -78,7 +79,7 @@ PLACES = [Layout(origin, *pitches) for origin in ORIGINS for pitches in PITCHES]
 
 
 @requirement("API-DAT-003")
-@pytest.mark.parametrize("function", ["clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect"])
+@pytest.mark.parametrize("function", MOVES)
 def test_rectangle_begins_at_its_origin_with_and_without_pitches(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """An origin counts columns, rows and slices, if pitches are given or are the smallest, on either side."""
     region = (4, 3, 2)
@@ -111,7 +112,7 @@ MANY = {"bytes in a row": (70001, 2, 1), "rows": (3, 1100, 1), "slices": (3, 2, 
 
 
 @requirement("API-DAT-003")
-@pytest.mark.parametrize("function", ["clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect"])
+@pytest.mark.parametrize("function", MOVES)
 def test_rectangle_of_many_rows_is_moved_to_the_last_one(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """All of a region is moved, however many bytes, rows and slices it has, and nothing between its rows."""
 
@@ -122,16 +123,17 @@ def test_rectangle_of_many_rows_is_moved_to_the_last_one(icd: Icd, sandbox: Sand
         before, new = bytes(size), numbered(size, 2)
         rows = [new[at : at + width] for at in Layout((0, 0, 0), row).rows(region)]
         expected = b"".join(one + bytes(5) for one in rows)
-        mem, other = memory.buffer(new if "Read" in function else before), memory.session.data(new)
+        mem = memory.buffer(new if "Read" in function else before)
         origin, words = memory.session.words([0, 0, 0]), memory.session.words(list(region))
         places, pitches = (origin, origin, words), (row, slice_, row, slice_)
         if "Copy" in function:
             source = memory.buffer(new)
             memory.succeed(function, memory.queue, source, mem, *places, *pitches, 0, None, None)
+            actual = memory.content(mem, size)
         else:
             other = memory.session.data(before if "Read" in function else new)
             memory.succeed(function, memory.queue, mem, 1, *places, *pitches, other, 0, None, None)
-        actual = other.bytes() if "Read" in function else memory.content(mem, size)
+            actual = other.bytes() if "Read" in function else memory.content(mem, size)
         expect_same(actual, expected, "the target")
 
     with icd.attempts(sandbox) as attempts:
@@ -140,7 +142,7 @@ def test_rectangle_of_many_rows_is_moved_to_the_last_one(icd: Icd, sandbox: Sand
 
 
 @requirement("API-DAT-003")
-@pytest.mark.parametrize("function", ["clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect"])
+@pytest.mark.parametrize("function", MOVES)
 def test_rectangle_whose_slices_are_no_whole_rows_is_moved_or_refused(
     icd: Icd, sandbox: Sandbox, function: str
 ) -> None:
