@@ -68,6 +68,8 @@ FAULT(host_pointer_is_forgotten)
 FAULT(dimensions_are_cut)
 /* Has less local memory than the full profile wants. */
 FAULT(devices_have_little_local_memory)
+/* Leaves cl_khr_byte_addressable_store out of its extensions, which OpenCL 1.1 demands. */
+FAULT(bytes_are_not_addressed)
 /* Lists all extensions but the last one with their versions. */
 FAULT(extensions_lack_the_last_version)
 /* Lists the newest version of OpenCL C only. */

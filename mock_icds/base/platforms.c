@@ -36,6 +36,29 @@ bool platform_has_feature(int platform, const char *word)
     return has_word(config.platform[platform].features, word);
 }
 
+/* What every device has that is of OpenCL 1.1 or newer, and what of OpenCL 2 besides: OpenCL 3.0 made that optional. */
+static const char *const required[] = {"cl_khr_byte_addressable_store",        "cl_khr_global_int32_base_atomics",
+                                       "cl_khr_global_int32_extended_atomics", "cl_khr_local_int32_base_atomics",
+                                       "cl_khr_local_int32_extended_atomics",  "cl_khr_3d_image_writes",
+                                       "cl_khr_depth_images",                  "cl_khr_image2d_from_buffer"};
+enum { REQUIRED = sizeof required / sizeof *required, REQUIRED_OF_1_1 = 5 };
+
+/* Adds to a platform's extensions what its version demands of each of its devices. */
+static void complete_extensions(struct platform_config *settings)
+{
+    const char *version = settings->version + strcspn(settings->version, " ");
+    size_t count = strncmp(version, " 1.0", 4) == 0 ? 0 : strncmp(version, " 2.", 3) == 0 ? REQUIRED : REQUIRED_OF_1_1;
+    char *list = arena_keep(strlen(settings->extensions) + (size_t)REQUIRED * CL_NAME_VERSION_MAX_NAME_SIZE);
+    strcpy(list, settings->extensions);
+    for (size_t i = fault(FAULT_bytes_are_not_addressed, ANY_PLATFORM) ? 1 : 0; i < count; i++) {
+        if (!has_word(list, required[i])) {
+            strcat(list, *list ? " " : "");
+            strcat(list, required[i]);
+        }
+    }
+    settings->extensions = list;
+}
+
 static void make_devices(int platform)
 {
     const struct platform_config *settings = &config.platform[platform];
@@ -61,6 +84,9 @@ static void make_devices(int platform)
 void platform_open(void)
 {
     for (int i = 0; i < config.platforms && i < MAX_PLATFORMS; i++) {
+        if (config.refuses) {
+            complete_extensions(&config.platform[i]);
+        }
         platforms[i] = object_make_platform(i);
         make_devices(i);
         if (fault(FAULT_platform_without_dispatch, i)) {

@@ -264,7 +264,7 @@ bool creation_info_object(struct object *object, cl_uint query, const uint64_t *
 /* Those of the platform; of sharing with OpenGL and EGL only where the device does. */
 static cl_int answer_extensions(const struct object *device, const uint64_t *rest)
 {
-    char text[1024] = "";
+    char text[2048] = "";
     const char *at = config.platform[device->platform].extensions;
     size_t length = 0;
     while (*(at += strspn(at, " "))) {

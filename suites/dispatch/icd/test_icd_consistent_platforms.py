@@ -206,6 +206,52 @@ def test_features_of_opencl_c_are_those_of_the_device(icd: Icd, sandbox: Sandbox
             attempts.check(f"__opencl_c_{name}", lambda o, name=name: check(o, name))  # type: ignore[misc]
 
 
+# Extensions that every device has from a version on; those of OpenCL 2 are optional again in OpenCL 3.0.
+REQUIRED = {
+    (1, 1): "byte_addressable_store global_int32_base_atomics global_int32_extended_atomics "
+    "local_int32_base_atomics local_int32_extended_atomics",
+    (2, 0): "3d_image_writes depth_images image2d_from_buffer",
+    (3, 1): "device_uuid extended_bit_ops integer_dot_product spirv_queries subgroup_extended_types subgroup_rotate "
+    "subgroup_shuffle subgroup_shuffle_relative suggested_local_work_size",
+}
+
+
+@requirement("API-CON-051")
+def test_device_has_the_extensions_of_its_version(icd: Icd, sandbox: Sandbox) -> None:
+    """A device lists what its version of OpenCL demands, and doubles and images of buffers where it has them, only."""
+
+    def listed(info: Info, least: tuple[int, int]) -> set[str]:
+        version = info.objects.device_version()
+        if version < least:
+            raise Unsupported("loader", f"this came with OpenCL {least[0]}.{least[1]}", "version")
+        if info.number(*of_device(info, "TYPE")) & CL.DEVICE_TYPE_CUSTOM:
+            raise Unsupported("loader", "the device is a custom one", "compiler")
+        return set(info.text(*of_device(info, "EXTENSIONS")).split())
+
+    def check(objects: IcdObjects, version: tuple[int, int]) -> None:
+        info = Info(objects)
+        own = listed(info, version)
+        if version == (2, 0) and objects.device_version() >= (3, 0):
+            raise Unsupported("loader", "OpenCL 3.0 made these optional", "version")
+        lacking = sorted({f"cl_khr_{name}" for name in REQUIRED[version].split()} - own)
+        assert not lacking, f"CL_DEVICE_EXTENSIONS lacks {' '.join(lacking)}"
+
+    def check_only(objects: IcdObjects, name: str, query: str, least: tuple[int, int]) -> None:
+        info = Info(objects)
+        has, value = name in listed(info, least), info.number(*of_device(info, query))
+        assert has == bool(value), f"{name} is {'' if has else 'not '}listed, and CL_DEVICE_{query} is {value:#x}"
+
+    with icd.attempts(sandbox) as attempts:
+        for version in REQUIRED:
+            label = f"OpenCL {version[0]}.{version[1]}"
+            attempts.check(label, lambda o, version=version: check(o, version))  # type: ignore[misc]
+        for row in (
+            ("cl_khr_fp64", "DOUBLE_FP_CONFIG", (1, 2)),
+            ("cl_khr_image2d_from_buffer", "IMAGE_PITCH_ALIGNMENT", (3, 0)),
+        ):
+            attempts.check(row[0], lambda objects, row=row: check_only(objects, *row))  # type: ignore[misc]
+
+
 @requirement("API-CON-004")
 def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
     """All devices are those of the single types, each of its own; one is the default; lists are the same each time."""
