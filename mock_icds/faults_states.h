@@ -218,3 +218,7 @@ FAULT(images_take_the_reference_to_their_buffer)
 FAULT(options_end_with_a_blank)
 /* Hands the first object of its class that had a callback to all later ones. */
 FAULT(callbacks_get_the_first_object)
+/* Takes commands from the host for queues on the device. */
+FAULT(device_queues_take_commands)
+/* Stores what is below zero as zero in images of normalised numbers that have a sign. */
+FAULT(fills_have_no_sign)

@@ -157,6 +157,16 @@ def _part(o: Maker) -> Value:
     return o.made_by("clCreateSubBuffer", o.mem, 0, CL.BUFFER_CREATE_TYPE_REGION, region)
 
 
+def _on_device(o: Maker) -> Value:
+    name, out_of_order = "clCreateCommandQueueWithProperties", CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+    able = o.session.buffer(8, 0)
+    o.require_function(name, o.version())
+    o.session.call("clGetDeviceInfo", o.device, CL.DEVICE_QUEUE_ON_DEVICE_PROPERTIES, 8, able, None)
+    if not able.u64() & out_of_order:
+        raise Unsupported("loader", "the device has no queues of its own", "device queues")
+    return o.made_by(name, o.context, o.device, [CL.QUEUE_PROPERTIES, CL.QUEUE_ON_DEVICE | out_of_order, 0])
+
+
 STATES: dict[str, Callable[[Any], Value]] = {
     # programs and kernels
     "broken": _broken,
@@ -178,6 +188,8 @@ STATES: dict[str, Callable[[Any], Value]] = {
     "wide_image": lambda o: _image(o, "CL_MEM_READ_WRITE", "CL_FLOAT"),
     "part": _part,
     "unmapped": _unmapped,
+    # queues
+    "on_device": _on_device,
     # events
     "failed": lambda o: _user_event(o, CL.OUT_OF_RESOURCES),
     "ended": lambda o: _user_event(o, CL.COMPLETE),

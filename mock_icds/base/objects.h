@@ -24,6 +24,7 @@ struct object {
     struct object *parent;
     bool is_image;             /* a memory object that was made as one, */
     bool is_buffer;            /* or as a buffer; others are neither */
+    bool is_on_device;         /* a queue whose commands the device enqueues */
     bool is_terminated;        /* a context, by clTerminateContextKHR */
     struct life *life;         /* of an event or a memory object (core/events.c), or NULL */
     struct creation *creation; /* how it was made (core/creation.h), or NULL where that is not known */

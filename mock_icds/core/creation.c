@@ -298,8 +298,8 @@ void creation_remember(struct object *object, enum function function, const uint
     if (function == FUNCTION_clCreateCommandQueueWithProperties) {
         uint64_t bits =
             properties_value(creation->properties_seen, property_rules_of(function), CL_QUEUE_PROPERTIES, 0);
-        bool stripped = (bits & CL_QUEUE_ON_DEVICE) && fault(FAULT_device_queues_have_no_table, ANY_PLATFORM);
-        object_strip(object, stripped, false);
+        object->is_on_device = bits & CL_QUEUE_ON_DEVICE;
+        object_strip(object, object->is_on_device && fault(FAULT_device_queues_have_no_table, ANY_PLATFORM), false);
     }
     object->creation = creation;
 }

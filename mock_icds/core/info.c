@@ -218,7 +218,7 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
     case CL_DEVICE_EXTENSIONS:
         return answer_text(arguments, "");
     case CL_DEVICE_OPENCL_C_VERSION:
-        return answer_text(arguments, fault(FAULT_languages_have_no_name, ANY_PLATFORM) ? "1.2" : "OpenCL C 1.2");
+        return answer_text(arguments, fault(FAULT_languages_have_no_name, ANY_PLATFORM) ? "1.2" : "OpenCL C 1.2 mock");
     case CL_DEVICE_SVM_CAPABILITIES:
         return answer_info(arguments, &shared, sizeof shared);
     default:

@@ -103,6 +103,14 @@ static int belonging_error(const struct function_info *about, const uint64_t *ar
     return CL_SUCCESS;
 }
 
+/* The host's commands are for queues of the host. */
+static cl_int host_queue_error(uint64_t queue)
+{
+    const struct object *object = object_find(queue);
+    bool on_device = object && object->is_on_device;
+    return on_device && !fault(FAULT_device_queues_take_commands, ANY_PLATFORM) ? CL_INVALID_COMMAND_QUEUE : CL_SUCCESS;
+}
+
 static bool holds(const struct condition *condition, uint64_t argument)
 {
     const void *at = (const void *)(uintptr_t)argument;
@@ -175,6 +183,9 @@ bool validity_is_improper(enum function function, const uint64_t *arguments, int
         return false;
     }
     *error = null_error(function, arguments);
+    if (!*error && (is_enqueue || function == FUNCTION_clFlush || function == FUNCTION_clFinish)) {
+        *error = host_queue_error(arguments[0]);
+    }
     if (!*error && is_enqueue) {
         *error = wait_list_error(about, arguments, context);
     }

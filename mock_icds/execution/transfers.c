@@ -237,6 +237,9 @@ static cl_uint converted(cl_channel_type type, cl_uint bits)
 {
     float real;
     memcpy(&real, &bits, sizeof real);
+    if (real < 0 && fault(FAULT_fills_have_no_sign, ANY_PLATFORM)) {
+        real = type == CL_SNORM_INT8 || type == CL_SNORM_INT16 ? 0 : real;
+    }
     bool plain = type != CL_UNORM_INT8 && fault(FAULT_only_bytes_are_normalized, ANY_PLATFORM);
     switch (plain ? CL_FLOAT : type) {
     case CL_UNORM_INT8:

@@ -69,7 +69,7 @@ def test_answer_of_type_cl_bool_is_true_or_false(icd: Icd, sandbox: Sandbox) -> 
 
 @requirement("API-CON-024")
 def test_profiles_and_language_have_the_form_of_the_text(icd: Icd, sandbox: Sandbox) -> None:
-    """Profiles are one of two strings; the version of OpenCL C begins with OpenCL C, a blank, and the version."""
+    """Profiles are one of two strings; a version has a name, a blank, two numbers, and another blank for the vendor."""
 
     def check_profile(objects: IcdObjects) -> None:
         info = Info(objects)
@@ -82,8 +82,16 @@ def test_profiles_and_language_have_the_form_of_the_text(icd: Icd, sandbox: Sand
         if not of_device(objects, "CL_DEVICE_COMPILER_AVAILABLE"):
             raise Unsupported("loader", "the device has no compiler", "compiler")
         text = Info(objects).text(INFO, objects.device, "CL_DEVICE_OPENCL_C_VERSION")
-        assert re.match(r"OpenCL C \d+\.\d+( |$)", text), f"CL_DEVICE_OPENCL_C_VERSION is {text!r}"
+        assert re.match(r"OpenCL C \d+\.\d+ ", text), f"CL_DEVICE_OPENCL_C_VERSION is {text!r}"
+
+    def check_version(objects: IcdObjects, of: str) -> None:
+        owner = objects.platform if of == "Platform" else objects.device
+        query = f"CL_{of.upper()}_VERSION"
+        text = Info(objects).text(f"clGet{of}Info", owner, query)
+        assert re.match(r"OpenCL \d+\.\d+ ", text), f"{query} is {text!r}"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("profiles", check_profile)
         attempts.check("CL_DEVICE_OPENCL_C_VERSION", check_language)
+        attempts.check("CL_PLATFORM_VERSION", lambda objects: check_version(objects, "Platform"))
+        attempts.check("CL_DEVICE_VERSION", lambda objects: check_version(objects, "Device"))

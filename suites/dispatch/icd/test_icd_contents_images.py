@@ -340,6 +340,10 @@ FILLS = {
     "CL_UNORM_INT16": (struct.pack("<4f", 0.2 / 65535, 9.8 / 65535, 2, -1), struct.pack("<4H", 0, 10, 65535, 0)),
     "CL_SNORM_INT8": (struct.pack("<4f", 100.2 / 127, -100.8 / 127, 1, 2), struct.pack("<4b", 100, -101, 127, 127)),
     "CL_SNORM_INT16": (struct.pack("<4f", 9.2 / 32767, -9.8 / 32767, 1, 2), struct.pack("<4h", 9, -10, 32767, 32767)),
+    # Numbers that need no rounding: the sign of each type that has one.
+    "CL_UNORM_INT16 CL_RGBA": (struct.pack("<4f", 0, 1, 0, 1), struct.pack("<4H", 0, 65535, 0, 65535)),
+    "CL_SNORM_INT8 CL_RGBA": (struct.pack("<4f", -1, 1, 0, -1), struct.pack("<4b", -127, 127, 0, -127)),
+    "CL_SNORM_INT16 CL_RGBA": (struct.pack("<4f", -1, 1, 0, -1), struct.pack("<4h", -32767, 32767, 0, -32767)),
     "CL_HALF_FLOAT": (struct.pack("<4f", 0.5, -2, 3, 0), struct.pack("<4e", 0.5, -2, 3, 0)),
     "CL_UNSIGNED_INT8 CL_RGBA": (struct.pack("<4I", 300, 256, 255, 0), bytes([255, 255, 255, 0])),
     "CL_UNSIGNED_INT16 CL_RGBA": (struct.pack("<4I", 70000, 65536, 9, 0), struct.pack("<4H", 65535, 65535, 9, 0)),

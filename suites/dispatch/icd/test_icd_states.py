@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import Icd, IcdObjects, Sandbox, api, calls, requirement
+from harness.check import CL, Icd, IcdObjects, Sandbox, api, calls, requirement
 
 
 @requirement("API-STA-001")
@@ -25,3 +25,21 @@ def test_call_that_a_state_forbids_is_refused_with_its_error(icd: Icd, sandbox: 
         for rule in calls.states():
             if rule.function == function:
                 attempts.check(str(rule), lambda objects, rule=rule: check(objects, rule))  # type: ignore[misc]
+
+
+# Texts of OpenCL 2.0 and newer no longer have these.
+OLDER = ("clEnqueueBarrier", "clEnqueueMarker", "clEnqueueTask", "clEnqueueWaitForEvents")
+
+
+@requirement("API-STA-005")
+def test_queue_on_the_device_takes_nothing_from_the_host(icd: Icd, sandbox: Sandbox) -> None:
+    """Commands of the host, clFlush and clFinish are refused by a queue that is on the device."""
+
+    def check(objects: IcdObjects, function: str) -> None:
+        assert calls.prepare(objects, function, {"command_queue": "on_device"}).make() == CL.INVALID_COMMAND_QUEUE
+
+    with icd.attempts(sandbox) as attempts:
+        for function in calls.recipes():
+            of_the_host = function.startswith("clEnqueue") or function in ("clFlush", "clFinish")
+            if of_the_host and function not in OLDER and calls.has_parameter(function, "command_queue"):
+                attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
