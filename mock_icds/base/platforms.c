@@ -37,10 +37,14 @@ bool platform_has_feature(int platform, const char *word)
 }
 
 /* What every device has that is of OpenCL 1.1 or newer, and what of OpenCL 2 besides: OpenCL 3.0 made that optional. */
-static const char *const required[] = {"cl_khr_byte_addressable_store",        "cl_khr_global_int32_base_atomics",
-                                       "cl_khr_global_int32_extended_atomics", "cl_khr_local_int32_base_atomics",
-                                       "cl_khr_local_int32_extended_atomics",  "cl_khr_3d_image_writes",
-                                       "cl_khr_depth_images",                  "cl_khr_image2d_from_buffer"};
+static const char *const required[] = {"cl_khr_byte_addressable_store",
+                                       "cl_khr_global_int32_base_atomics",
+                                       "cl_khr_global_int32_extended_atomics",
+                                       "cl_khr_local_int32_base_atomics",
+                                       "cl_khr_local_int32_extended_atomics",
+                                       "cl_khr_3d_image_writes",
+                                       "cl_khr_depth_images",
+                                       "cl_khr_image2d_from_buffer"};
 enum { REQUIRED = sizeof required / sizeof *required, REQUIRED_OF_1_1 = 5 };
 
 /* Adds to a platform's extensions what its version demands of each of its devices. */

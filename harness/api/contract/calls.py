@@ -54,6 +54,7 @@ OBJECTS = (
     "pipe",
     "sub_device",
     "unmapped",
+    "on_device",
     "failed",
     "ended",
     "of_another_context",
