@@ -222,3 +222,5 @@ FAULT(callbacks_get_the_first_object)
 FAULT(device_queues_take_commands)
 /* Stores what is below zero as zero in images of normalised numbers that have a sign. */
 FAULT(fills_have_no_sign)
+/* Tells callbacks that are set when their event has failed that it is complete. */
+FAULT(late_callbacks_are_told_completion)

@@ -162,7 +162,8 @@ static cl_int set_event_callback(struct object *event, const uint64_t *arguments
     cl_int status = status_of(event);
     bool late = callback.type > CL_COMPLETE && fault(FAULT_callbacks_of_states_are_forgotten, ANY_PLATFORM);
     if (status <= callback.type && !fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM) && !late) {
-        call_event(event, &callback, status < 0 ? status : callback.type);
+        bool failed = status < 0 && !fault(FAULT_late_callbacks_are_told_completion, ANY_PLATFORM);
+        call_event(event, &callback, failed ? status : callback.type);
     } else if (life->callback_count < MAX_CALLBACKS) {
         life->callbacks[life->callback_count++] = callback;
     }

@@ -158,6 +158,19 @@ def test_callback_of_a_command_that_has_ended_is_called_once(icd: Icd, sandbox: 
         assert called(sandbox) == [(CL.COMPLETE, 7)]
 
 
+@requirement("API-EVT-004")
+@pytest.mark.parametrize("end", [CL.COMPLETE, FAILED], ids=["complete", "failed"])
+def test_callback_of_a_user_event_that_has_ended_is_told_how(icd: Icd, sandbox: Sandbox, end: int) -> None:
+    """A callback that is set after the end is called with the status that the event has: the error, where it failed."""
+    with icd.open(sandbox) as session:
+        event = platform_of(session).event
+        assert session.call("clSetUserEventStatus", event, end) == CL.SUCCESS
+        assert session.call("clSetEventCallback", event, CL.COMPLETE, Callback(NOTIFY), 7) == CL.SUCCESS
+        wait_for_calls(session, sandbox, 1)
+        assert session.quit() == 0
+        assert called(sandbox) == [(end, 7)]
+
+
 @requirement("API-EVT-005")
 @pytest.mark.parametrize("of", ["event", "done"], ids=["user event", "queue without profiling"])
 def test_profiling_without_information_is_not_available(icd: Icd, sandbox: Sandbox, of: str) -> None:
