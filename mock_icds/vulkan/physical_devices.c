@@ -194,24 +194,30 @@ static uint64_t get_features2(const uint64_t *a)
     return get_features(inner);
 }
 
+/* Two families, which differ in the number of their queues; `stride` bytes from one to the next. */
+static void fill_queue_families(uint32_t *count, void *first, size_t stride)
+{
+    enum { ALL = 2, QUEUES = 4 };
+    uint32_t written = first && *count < ALL ? *count : ALL;
+    for (uint32_t i = 0; first && i < written; i++) {
+        VkQueueFamilyProperties *to = (void *)((char *)first + i * stride);
+        *to = (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_GRAPHICS_BIT, .queueCount = QUEUES + i};
+    }
+    *count = written;
+    claim_more(FAULT_queries_claim_more, count, first);
+}
+
 static uint64_t get_queue_families(const uint64_t *a)
 {
-    uint32_t *count = pointer(a[1]);
-    VkQueueFamilyProperties *families = pointer(a[2]);
-    if (families && *count > 0) {
-        families[0] = (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_GRAPHICS_BIT, .queueCount = 4};
-    }
-    *count = families && *count == 0 ? 0 : 1;
-    claim_more(FAULT_queries_claim_more, count, families);
+    fill_queue_families(pointer(a[1]), pointer(a[2]), sizeof(VkQueueFamilyProperties));
     return 0;
 }
 
 static uint64_t get_queue_families2(const uint64_t *a)
 {
-    uint32_t *count = pointer(a[1]);
     VkQueueFamilyProperties2 *families = pointer(a[2]);
-    const uint64_t inner[] = {a[0], a[1], families ? (uint64_t)(uintptr_t)&families[0].queueFamilyProperties : 0};
-    return !families || *count > 0 ? get_queue_families(inner) : 0;
+    fill_queue_families(pointer(a[1]), families ? &families->queueFamilyProperties : NULL, sizeof *families);
+    return 0;
 }
 
 /* Two formats, which differ in their flags; `stride` bytes from one to the next. */

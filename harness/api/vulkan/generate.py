@@ -32,6 +32,7 @@ def model(registry: Registry) -> dict[str, Any]:
         "functions": registry.functions(),
         "structures": registry.structures(),
         "constants": registry.constants,
+        "instance_extensions": registry.instance_extensions(),
     }
 
 

@@ -74,6 +74,13 @@ class Vulkan:
     functions: dict[str, Function]
     structures: dict[str, Structure]
     constants: dict[str, int]
+    instance_extensions: dict[str, str]  # with the window system that each is for
+
+    @property
+    def version(self) -> int:
+        """The version of Vulkan that the registry is of."""
+        minors = {int(f.version.partition(".")[2]) for f in self.functions.values() if f.version.startswith("1.")}
+        return version_number(f"1.{max(minors)}.{self.header_version}")
 
     def of_level(self, *levels: Level) -> list[Function]:
         """The functions that are called with such an object first."""
@@ -94,7 +101,9 @@ def vulkan() -> Vulkan:
         for f in data["functions"]
     }
     structures = {name: _structure(layout) for name, layout in data["structures"].items()}
-    return Vulkan(data["header_version"], functions, structures, data["constants"])
+    return Vulkan(
+        data["header_version"], functions, structures, data["constants"], data["instance_extensions"]
+    )
 
 
 class Result(int):

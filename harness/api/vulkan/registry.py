@@ -221,6 +221,15 @@ class Registry:
                     version = feature.get("number", "")
                     yield command.get("name", ""), {"version": version, "extension": "", "extends": ""}
 
+    def instance_extensions(self) -> dict[str, str]:
+        """The extensions of instances, and the window system that each is for: "" for most."""
+        return {
+            extension.get("name", ""): extension.get("platform", "")
+            for extension in self._root.iterfind("extensions/extension")
+            if _is_for_vulkan(extension, "supported") and extension.get("type") == "instance"
+            and extension.get("platform", "") in PLATFORMS
+        }  # fmt: skip
+
     def header_version(self) -> int:
         """VK_HEADER_VERSION."""
         for node in self._root.iterfind("types/type"):

@@ -44,6 +44,7 @@ BY_HAND = {
     "vkGetPhysicalDeviceWaylandPresentationSupportKHR", "vkGetPhysicalDevicePresentRectanglesKHR",
 }  # fmt: skip
 _EXPORTED_EXTENSIONS = {"VK_KHR_surface", "VK_KHR_swapchain", "VK_KHR_display", "VK_KHR_display_swapchain"}
+_WINDOW_SYSTEMS = {"", "xlib", "xlib_xrandr", "xcb", "wayland"}
 _INFO = "VkPhysicalDeviceSurfaceInfo2KHR"
 _HANDLE_OF = {
     "physical_device": "struct physical_device *object = a0;",
@@ -104,6 +105,12 @@ def source(api: dict[str, Any]) -> str:
     extensions = "".join(f'    {{"{f["extension"]}", {int(f["extends"] == "instance")}}},\n' for f in functions)
     text.append(
         f"\nconst struct extension_of_function trampolines_extension[VULKAN_FUNCTION_COUNT] = {{\n{extensions}}};\n"
+    )
+    known = [name for name, system in api["instance_extensions"].items() if system in _WINDOW_SYSTEMS]
+    lines = "".join(f'    "{name}",\n' for name in known)
+    text.append(
+        f"\nconst size_t trampolines_known_count = {len(known)};\nconst char *const trampolines_known_extensions[] = "
+        f"{{\n{lines}}};\n"
     )
     same = "".join(f"    VULKAN_{f['same_as'] if f['same_as'] in by_name else f['name']},\n" for f in functions)
     text.append(f"\nconst int trampolines_same[VULKAN_FUNCTION_COUNT] = {{\n{same}}};\n")

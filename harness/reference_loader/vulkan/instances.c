@@ -30,33 +30,7 @@ struct direct_list {
 EXPORTED extern const char clharness_reference_vulkan_loader[];
 const char clharness_reference_vulkan_loader[] = "clharness reference Vulkan loader";
 
-/* Extensions of instances that this loader supports where a driver has them. */
-static const char *const known_extensions[] = {
-    "VK_KHR_surface",
-    "VK_KHR_xcb_surface",
-    "VK_KHR_xlib_surface",
-    "VK_KHR_wayland_surface",
-    "VK_KHR_display",
-    "VK_EXT_headless_surface",
-    "VK_EXT_debug_utils",
-    "VK_EXT_debug_report",
-    "VK_KHR_get_physical_device_properties2",
-    "VK_KHR_get_surface_capabilities2",
-    "VK_KHR_get_display_properties2",
-    "VK_KHR_surface_protected_capabilities",
-    "VK_EXT_surface_maintenance1",
-    "VK_KHR_device_group_creation",
-    "VK_KHR_external_memory_capabilities",
-    "VK_KHR_external_semaphore_capabilities",
-    "VK_KHR_external_fence_capabilities",
-    "VK_NV_external_memory_capabilities",
-    "VK_EXT_direct_mode_display",
-    "VK_EXT_display_surface_counter",
-    "VK_EXT_acquire_drm_display",
-    "VK_EXT_acquire_xlib_display",
-    "VK_EXT_swapchain_colorspace",
-};
-/* Those that it has itself. */
+/* Extensions of instances that this loader has itself. */
 static const char *const own_extensions[] = {PORTABILITY, DIRECT};
 
 static bool is_among(const char *const *names, size_t count, const char *name)
@@ -68,8 +42,6 @@ static bool is_among(const char *const *names, size_t count, const char *name)
     }
     return false;
 }
-
-#define IS_AMONG(list, name) is_among(list, sizeof(list) / sizeof *(list), name)
 
 /* --- extensions --- */
 
@@ -98,7 +70,7 @@ static void list_extensions(struct extension_list *list, const struct driver *dr
         VkExtensionProperties *extensions;
         size_t number = drivers_extensions(&drivers[i], &extensions);
         for (size_t j = 0; j < number; j++) {
-            if (all || IS_AMONG(known_extensions, extensions[j].extensionName)) {
+            if (all || is_among(trampolines_known_extensions, trampolines_known_count, extensions[j].extensionName)) {
                 add_extension(list, &extensions[j]);
             }
         }

@@ -130,7 +130,7 @@ static function find_known(const struct instance *instance, int which)
     }
     function own = surfaces_creator(which);
     own = own ? own : trampolines[which];
-    bool is_query = vulkan_function_info[which].level == VULKAN_physical_device;
+    bool is_query = vulkan_function_info[which].level == VULKAN_physical_device && trampolines_extension[which].name[0];
     bool is_emulated = strstr(vulkan_function_info[which].name, "Properties2") != NULL ||
                        strstr(vulkan_function_info[which].name, "Capabilities2") != NULL ||
                        strstr(vulkan_function_info[which].name, "Features2") != NULL;

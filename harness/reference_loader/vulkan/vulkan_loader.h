@@ -201,6 +201,9 @@ void messengers_end(struct instance *instance);
 extern const function trampolines[VULKAN_FUNCTION_COUNT];
 /* The same function under the name that the newest version has for it (generated). */
 extern const int trampolines_same[VULKAN_FUNCTION_COUNT];
+/* Extensions of instances that this loader supports where a driver has them (generated). */
+extern const size_t trampolines_known_count;
+extern const char *const trampolines_known_extensions[];
 /* The extension that a function is of; "" for functions of Vulkan itself (generated). */
 extern const struct extension_of_function {
     const char *name;

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import VulkanLoader, VulkanSandbox, requirement, vulkan_extensions_of
+from harness.check import VulkanLoader, VulkanSandbox, requirement, version_text, vulkan
 
 PROPERTIES2, GROUPS = "VK_KHR_get_physical_device_properties2", "VK_KHR_device_group_creation"
 MEMORY = "VK_KHR_external_memory_capabilities"
@@ -109,7 +109,7 @@ def test_driver_sees_only_extensions_that_it_has(
 @requirement("VK-EXT-001")
 def test_driver_sees_each_of_many_extensions(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """Eight at a time: a driver that has all of them gets each one, and one that lacks some gets the others."""
-    every = vulkan_extensions_of("instance")
+    every = sorted(vulkan().instance_extensions)
     sandbox.driver("all", extensions=" ".join(every))
     sandbox.driver("some", extensions=" ".join(every[::2]))
 
@@ -124,6 +124,23 @@ def test_driver_sees_each_of_many_extensions(vulkan_loader: VulkanLoader, sandbo
         assert enabled(sandbox, name) == [set(part) & set(own) for part in parts]
 
 
+@requirement("VK-EXT-018")
+def test_extensions_that_are_no_newer_than_the_loader_are_known(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """A driver has all that need no window system: each is listed, and all can be enabled."""
+    api = vulkan()
+    names = [name for name, system in api.instance_extensions.items() if not system and "LUNARG" not in name]
+    sandbox.driver("a", extensions=" ".join(names))
+
+    with vulkan_loader.start(sandbox) as vk:
+        version = vk.instance_version()
+        if version < api.version:
+            vulkan_loader.require("extensions of today", f"it is of {version_text(version)}, and the registry is newer")
+        assert [name for name in names if name not in vk.extension_names()] == []
+        vk.instance("1.1.0", extensions=names)
+
+
 @requirement("VK-EXT-006")
 def test_extension_that_nobody_has_is_refused(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """VK_ERROR_EXTENSION_NOT_PRESENT, and no driver is called; with an extension that is there it succeeds."""
@@ -134,6 +151,27 @@ def test_extension_that_nobody_has_is_refused(vulkan_loader: VulkanLoader, sandb
         assert str(rc) == "VK_ERROR_EXTENSION_NOT_PRESENT"
         assert not sandbox.log.calls("vkCreateInstance", by="a")
         assert vk.drivers(extensions=[PROPERTIES2]) == {"a"}
+
+
+@requirement("VK-EXT-006")
+def test_known_extension_that_no_driver_has_is_refused(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Whatever the loader knows: what it does not list without the driver that has it is an error to ask for."""
+    sandbox.driver("a")
+    every = VulkanSandbox(vulkan_loader.path)
+    every.driver("all", extensions=" ".join(vulkan().instance_extensions))
+    try:
+        with vulkan_loader.start(every) as vk:
+            known = vk.extension_names()
+    finally:
+        every.close()
+
+    with vulkan_loader.start(sandbox) as vk:
+        listed = vk.extension_names()
+        others = [name for name in known if name not in listed]
+        assert PROPERTIES2 in others
+        results = {name: str(vk.CreateInstance(extensions=[name])[0]) for name in others}
+    assert results == dict.fromkeys(others, "VK_ERROR_EXTENSION_NOT_PRESENT")
+    assert not sandbox.log.calls("vkCreateInstance", by="a")
 
 
 @requirement("VK-EXT-002")
@@ -190,7 +228,7 @@ def test_other_queries_are_emulated(vulkan_loader: VulkanLoader, sandbox: Vulkan
             if what == "QueueFamilyProperties":
                 count = vk.buffer(4, 0)
                 vk.call_found(instance, new, device, count, None)
-                assert count.u32() == 1
+                assert count.u32() == 2
             else:
                 name = "VkPhysicalDeviceFeatures2" if what == "Features" else "VkPhysicalDeviceMemoryProperties2"
                 answer = vk.structure(name)
@@ -214,7 +252,10 @@ def test_drivers_are_not_asked_for_layers(vulkan_loader: VulkanLoader, sandbox: 
         instance = vk.instance()
         (device,) = vk.physical_devices(instance)
         vk.vkEnumerateDeviceLayerProperties(device, count, None)
-        vk.vkEnumerateDeviceExtensionProperties(device, "VK_LAYER_CLH_none", count, None)
+        for memory in (None, vk.buffer(260, 0)):
+            count = vk.data(b"\1\0\0\0")
+            rc = vk.vkEnumerateDeviceExtensionProperties(device, "VK_LAYER_CLH_none", count, memory)
+            assert str(rc) == "VK_ERROR_LAYER_NOT_PRESENT" or count.u32() == 0
         assert vk.vkEnumerateDeviceExtensionProperties(device, None, count, None) == 0
         assert count.u32() == 1
     log = sandbox.log.of("a")

@@ -104,6 +104,21 @@ def test_lists_of_layers_are_empty_without_layers(
             assert str(rc) == "VK_SUCCESS" and count.u32() == 0
 
 
+@requirement("VK-OBJ-040")
+@pytest.mark.parametrize("number", [1, 8, 15, 16, 17, 31, 32, 33, 64, 65, 128])
+def test_extensions_may_be_of_any_number(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, number: int) -> None:
+    """So many of instances and of a device are listed and enabled, and no memory is misused for them."""
+    own = [f"VK_CLH_number_{index}" for index in range(number)]
+    sandbox.driver("a", extensions=" ".join(own), device_extensions=" ".join(own))
+    sandbox.env["VK_LOADER_DISABLE_INST_EXT_FILTER"] = "1"
+
+    with vulkan_loader.start(sandbox, guarded_heap=True) as vk:
+        assert [name for name in own if name not in vk.extension_names()] == []
+        (device,) = vk.physical_devices(vk.instance("1.1.0", extensions=own))
+        assert [str(extension.name) for extension in vk.device_extensions(device)] == own
+        vk.vkDestroyDevice(vk.device(device, extensions=own), None)
+
+
 @requirement("VK-OBJ-022")
 @pytest.mark.parametrize("what", ["devices", "groups"])
 @pytest.mark.parametrize("room", [None, 1, 2, 5])

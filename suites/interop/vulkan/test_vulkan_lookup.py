@@ -13,6 +13,7 @@ from harness.check import (
     VulkanSandbox,
     VulkanSession,
     requirement,
+    version_number,
     vulkan,
     vulkan_extensions_of,
 )
@@ -60,6 +61,22 @@ def test_older_application_finds_functions_without_an_instance_by_one(
         instance = vk.instance(version)
         assert [name for name in GLOBAL if not vk.proc(instance, name)] == []
         assert [name for name in GLOBAL if vk.proc(vk.instance("1.3.0"), name)] == []
+
+
+@requirement("VK-EP-020")
+def test_functions_of_vulkan_are_found_whatever_drivers_have(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """All that the loader's own version of Vulkan has, beside a driver of 1.0 with nothing of what came later."""
+    core = [f for f in vulkan().functions.values() if f.version and f.level != "global"]
+    sandbox.driver("a", api_version="1.0.0", functions={"lacks": [f.name for f in core if f.version != "1.0"]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, of_loader = vk.instance("1.3.0"), vk.instance_version()
+        names = [f.name for f in core if version_number(f.version) <= of_loader]
+        addresses = {name: vk.proc(instance, name) for name in names}
+    assert [name for name in names if not addresses[name]] == []
+    assert len(set(addresses.values())) == len(names)
 
 
 @requirement("VK-EP-012")
@@ -269,6 +286,35 @@ def test_more_unknown_functions_than_there_is_room_for(
         assert vk.drivers(instance) == {"a"}
         vk.vkDestroyInstance(instance, None)
     record(f"{count} of {len(names)}")
+
+
+@requirement("VK-EP-019")
+@pytest.mark.parametrize("kind", ["physical devices", "devices"])
+def test_function_of_another_kind_than_those_without_room(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, kind: str, record: Callable[[str], None]
+) -> None:
+    """Where there is no room for more functions of one kind, one of the other works, or is not found."""
+    prefix, other = "vkGetPhysicalDevice", "vkDoOtherThingCLH"
+    variant, settings = "driver", dict[str, Any](device_functions=other)
+    if kind == "devices":
+        prefix, other = "vkDo", "vkGetPhysicalDeviceOtherThingCLH"
+        variant, settings = "driver_without_physical_device_query", {"physical_device_functions": other}
+    sandbox.driver("a", variant=variant, interface=4 if variant == "driver" else 3, faults=["finds_any_name"])
+    sandbox.driver("b", **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        device = devices_by_driver(vk, instance)["b"]
+        for number in range(320):
+            vk.proc(instance, f"{prefix}ThingNumber{number}CLH")
+        address = vk.proc(instance, other)
+        if address and kind == "devices":
+            vk.call_at(address, "vkReleaseDisplayEXT", device, 7)
+        elif address:
+            vk.call_at(address, "vkGetEventStatus", vk.device(device), 7)
+        vk.vkDestroyInstance(instance, None)
+    assert [(event.who, event.arguments[1]) for event in sandbox.log.calls(other)] == [("b", 7)] * bool(address)
+    record("works" if address else "is not found")
 
 
 @requirement("VK-EP-012")

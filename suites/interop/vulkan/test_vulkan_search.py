@@ -328,7 +328,7 @@ def test_file_without_the_suffix_is_passed_over(vulkan_loader: VulkanLoader, san
 
 
 @requirement("VK-DSC-024")
-@pytest.mark.parametrize("how", ["no manifest", "missing file", "no library"])
+@pytest.mark.parametrize("how", ["no manifest", "missing file", "no library", "lacks a function", "refuses"])
 def test_no_driver_is_an_error(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, how: str) -> None:
     """Where no driver is found or none can be loaded, vkCreateInstance answers VK_ERROR_INCOMPATIBLE_DRIVER."""
     if how == "missing file":
@@ -337,6 +337,10 @@ def test_no_driver_is_an_error(vulkan_loader: VulkanLoader, sandbox: VulkanSandb
         missing = sandbox.library("a")
         missing.path.unlink()
         sandbox.shown.append(sandbox.manifest("a.json", missing))
+    elif how == "lacks a function":  # of instances: that is found out when there is one
+        sandbox.driver("a", functions={"lacks": ["vkEnumeratePhysicalDevices"]})
+    elif how == "refuses":
+        sandbox.driver("a", faults=["negotiation_fails=-9"])
 
     with vulkan_loader.start(sandbox, search=not sandbox.shown) as vk:
         rc, _ = vk.CreateInstance()

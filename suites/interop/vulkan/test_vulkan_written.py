@@ -39,6 +39,8 @@ NEARLY = {
     "no comma in an array": '{"a": [1 2], ' + FIELDS + "}",
     "number of a hundred digits": '{"a": ' + "9" * 100 + ", " + FIELDS + "}",
     "two hundred arrays": '{"a": ' + "[" * 200 + "]" * 200 + ", " + FIELDS + "}",
+    "a million arrays": '{"a": ' + "[" * 1000000 + "]" * 1000000 + ", " + FIELDS + "}",
+    "a million objects": '{"a": ' * 1000000 + "1" + "}" * 1000000,
     "NUL as an escape": '{"comment": "\\u0000", ' + FIELDS + "}",
     "bytes that are no text": '{"comment": "\udcff\udcfe", ' + FIELDS + "}",
     "number with a zero before it": '{"number": 01, ' + FIELDS + "}",
