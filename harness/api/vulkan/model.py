@@ -101,9 +101,7 @@ def vulkan() -> Vulkan:
         for f in data["functions"]
     }
     structures = {name: _structure(layout) for name, layout in data["structures"].items()}
-    return Vulkan(
-        data["header_version"], functions, structures, data["constants"], data["instance_extensions"]
-    )
+    return Vulkan(data["header_version"], functions, structures, data["constants"], data["instance_extensions"])
 
 
 class Result(int):

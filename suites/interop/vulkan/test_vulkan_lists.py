@@ -105,7 +105,7 @@ def test_lists_of_layers_are_empty_without_layers(
 
 
 @requirement("VK-OBJ-040")
-@pytest.mark.parametrize("number", [1, 8, 15, 16, 17, 31, 32, 33, 64, 65, 128])
+@pytest.mark.parametrize("number", [1, 16, 17, 32, 33, 65])
 def test_extensions_may_be_of_any_number(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, number: int) -> None:
     """So many of instances and of a device are listed and enabled, and no memory is misused for them."""
     own = [f"VK_CLH_number_{index}" for index in range(number)]
