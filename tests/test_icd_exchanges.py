@@ -104,3 +104,13 @@ def test_program_does_not_make_a_call_that_was_refused() -> None:
     replies = ["ok 0x10", "error peek: unreadable: Bad address", "error address: no symbol clFlush", "ok 0x0"]
     calls = [step for step in steps_of(exchange, replies) if step.is_call]
     assert [step.words[0] for step in calls] == ["4"]
+
+
+def test_strings_of_a_platform_come_through_its_table(sandbox: Sandbox) -> None:
+    """Vendors need not export the functions of the API."""
+    icd = Icd(sandbox.icd("plain").path)
+    with icd.open(sandbox) as session:
+        platform = session.platforms()[0]
+        session.objects(platform)
+        assert session.GetPlatformInfo(platform) == "plain"
+        assert any(" clGetPlatformInfo " in line and line.startswith("address ") for line in session.exchange)

@@ -12,6 +12,7 @@ import pytest
 from harness.check.addressed import problems_of_lists
 from harness.probe import Crashed, connection, stacks
 from harness.probe.replies import CommandError, refusal
+from harness.probe.values import Value
 from harness.probe.verdicts import ProtocolViolation
 from harness.run.cases import verdict_of
 from harness.sandbox import Sandbox
@@ -52,6 +53,27 @@ def test_a_refusal_of_another_command_is_a_crash(reply: str) -> None:
     with pytest.raises(ProtocolViolation) as caught:
         refusal("get 1 0 8", reply)
     assert verdict_of(caught.value)[0] == "crash"
+
+
+def test_a_refusal_of_what_has_no_reply_of_its_own_is_said_with_the_next(hostile: Loader, sandbox: Sandbox) -> None:
+    """The next command is not executed then; what follows is."""
+    with hostile.start(sandbox) as cl:
+        buffer = cl.data(b"12345678")
+        cl.later(f"put {buffer.index} 7 0102")
+        with pytest.raises(CommandError, match=r"put \d 7 0102: put: 2 bytes at 7 do not fit"):
+            cl.command(f"get {buffer.index} 0 8")
+        assert cl.command(f"get {buffer.index} 0 8") == b"12345678".hex()
+        refused = "error put: 2 bytes at 7 do not fit into buffer 1, or it is protected"
+        assert cl.replies[1:] == ["ok", "ok", "ok", refused, f"ok {b'12345678'.hex()}"]
+    with pytest.raises(ProtocolViolation):
+        refusal("get 1 0 8", "error put: no", ["buffer 1 8 0"])
+
+
+def test_the_end_of_a_process_is_that_of_the_call_and_not_of_what_prepares_it(
+    hostile: Loader, sandbox: Sandbox
+) -> None:
+    with pytest.raises(Crashed, match="in: address 2 1 clFinish"), hostile.start(sandbox) as cl:
+        cl.calls_together([(cl.buffer(8), Value(1, "1"), "clFinish", [None])])
 
 
 @pytest.mark.parametrize("why", ["Too many open files", "Cannot allocate memory"])

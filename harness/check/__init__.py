@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     # --- objects of every class; calls whose every bit is known, of one function or of the whole API ---
     from harness.probe.objects import Objects
     from harness.probe.patterns import (
-        LIST as LIST_LENGTH, PatternedCall, Sent, address_of, answered as answer_pattern, arriving, routing_parameter,
-        variants,
+        LIST as LIST_LENGTH, PatternedCall, Sent, address_of, answered as answer_pattern, arriving, make_all,
+        read_all, routing_parameter, variants,
     )
     from harness.probe.whole_api import (
         call_all, exchanges, lacking_calls, misrouted, reached, refusal_problems, with_slots,

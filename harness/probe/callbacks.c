@@ -25,4 +25,5 @@ static const struct command rows[] = {
     {0},
 };
 
-const struct command_table callback_commands = {rows, kept_lines_forget, '^', find_callback};
+const struct command_table callback_commands = {
+    .rows = rows, .forget = kept_lines_forget, .prefix = '^', .find = find_callback};

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import os
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from harness.probe.values import Callback, CallbackArgument, Names, Value, is_se
 CANARY = 0xA5
 MAX_OBJECTS = 1 << 16  # platforms, or devices, in one list
 MAX_TEXT = 16 << 20  # bytes of a string
+_AT_ONCE = 16  # objects that are asked in one exchange
 MAX_NAME = 64  # bytes of a name that a mock gives
 
 
@@ -190,10 +192,12 @@ class Calls(Connection):
         buffer.answer = bytes.fromhex(content)
         return result_value(function, int(answer, 16), variable)
 
-    def _call_line(self, function: str, arguments: tuple[Any, ...]) -> str:
+    def _call_line(self, function: str, arguments: Sequence[Any], address: Value | None = None) -> str:
+        """A call of the exported function, or at an address, whose result gets the next number."""
         tokens = " ".join(self.token(a) for a in arguments)
         self._values += 1
-        return f"call {self._values} {function} {tokens}".rstrip()
+        how = f"call {self._values}" if address is None else f"address {self._values} {address.token}"
+        return f"{how} {function} {tokens}".rstrip()
 
     def call(self, function: str, *arguments: Any) -> int:
         """Calls a function of the loader. Gives its result: cl_int as signed number, handles and pointers as Value."""
@@ -217,11 +221,32 @@ class Calls(Connection):
         self.read_with_call(buffer)
         return self.call(function, *arguments)
 
+    def calls_together(self, calls: Sequence[tuple[Buffer | None, Value | None, str, Sequence[Any]]]) -> list[int]:
+        """Makes calls one after the other in one exchange with the probe; gives their results.
+
+        Each is a buffer that is read with the call, or None; the address, None for the exported name; the function; and
+        its arguments.
+        """
+        lines: list[str] = []
+        places: list[tuple[str, int, int, Buffer | None]] = []
+        for buffer, address, function, arguments in calls:
+            place = len(lines)
+            lines.append(self._call_line(function, arguments, address))
+            places.append((function, place, self._values, buffer))
+            if buffer is not None:
+                lines.append(f"get {buffer.index} 0 {buffer.size}")
+        answers = self.commands(*lines) if lines else []
+        results = []
+        for function, place, variable, buffer in places:
+            results.append(result_value(function, int(answers[place], 16), variable))
+            if buffer is not None:
+                buffer.answer = bytes.fromhex(answers[place + 1])
+        return results
+
     def call_at(self, address: Value, like: str, *arguments: Any) -> int:
         """Calls the function at an address, with the signature of a function of the API."""
-        tokens = " ".join(self.token(a) for a in arguments)
-        self._values += 1
-        return self._result(like, f"address {self._values} {address.token} {like} {tokens}".rstrip(), self._values)
+        line = self._call_line(like, arguments, address)
+        return self._result(like, line, self._values)
 
     def peek(self, address: Value, offset: int) -> Value:
         """The word at an address, as wide as one. Raises CommandError where nothing is."""
@@ -258,6 +283,18 @@ class Calls(Connection):
         except CommandError:
             return ""
 
+    def modules(self, addresses: Sequence[Value]) -> list[str]:
+        """The same of several addresses."""
+        paths = []
+        for at in range(0, len(addresses), _AT_ONCE):
+            some = addresses[at : at + _AT_ONCE]
+            try:
+                answers = self.commands(*(f"module {address.token}" for address in some))
+                paths += [bytes.fromhex(answer).decode() for answer in answers]
+            except CommandError:  # one of them lies in none
+                paths += [self.module(address) for address in some]
+        return paths
+
     def library_symbol(self, library: Path, name: str) -> Value:
         """The address of a symbol of a library, which stays loaded."""
         self._values += 1
@@ -266,18 +303,11 @@ class Calls(Connection):
 
     def call_later(self, function: str, *arguments: Any, address: Value | None = None) -> Later:
         """Sends a call together with the next command; at an address, where one is given."""
-        line = self._call_line(function, arguments)
-        if address is not None:
-            line = line.replace(
-                f"call {self._values} {function}", f"address {self._values} {address.token} {function}", 1
-            )
-        self._prepared.append(line)
+        self._prepared.append(self._call_line(function, arguments, address))
         return Later(self, function, self._values)
 
     def _keep(self, what: str, function: str, arguments: tuple[Any, ...], address: Value | None = None) -> Later:
-        line = self._call_line(function, arguments)
-        if address is not None:
-            line = f"address {self._values} {address.token} {line.split(' ', 2)[2]}"
+        line = self._call_line(function, arguments, address)
         kept = Later(self, function, self._values)
         self._prepared.append(f"{what} {line}")
         return kept
@@ -347,37 +377,63 @@ class Convenience(Calls):
 
     def GetPlatformInfo(self, platform: Value, query: str = "CL_PLATFORM_NAME") -> str:
         """A string of a platform."""
-        size = self.room(1, 0)
-        number = constant(query)
-        result = self.call_for(size, "clGetPlatformInfo", platform, number, 0, None, size)
-        if result:
-            raise CallFailed(f"clGetPlatformInfo({query}) answered {result} to the size query")
-        length = size.word()
-        if length > MAX_TEXT:
-            raise CallFailed(f"clGetPlatformInfo({query}) answered a size of {length}, expected at most {MAX_TEXT}")
-        text = self.buffer(length)
-        result = self.call_for(text, "clGetPlatformInfo", platform, number, length, text, None)
-        if result:
-            raise CallFailed(f"clGetPlatformInfo({query}) answered {result}")
-        return text.text()
+        return self._texts([(platform, query)])[0]
+
+    def _texts(self, asked: Sequence[tuple[Value, str]]) -> list[str]:
+        """Strings of platforms: the sizes of all are asked for, then all strings."""
+        sizes = [self.room(1, 0) for _ in asked]
+        results = self.calls_together(
+            [
+                (size, None, "clGetPlatformInfo", (platform, constant(query), 0, None, size))
+                for (platform, query), size in zip(asked, sizes, strict=True)
+            ]
+        )
+        texts = []
+        for (_, query), size, result in zip(asked, sizes, results, strict=True):
+            if result:
+                raise CallFailed(f"clGetPlatformInfo({query}) answered {result} to the size query")
+            length = size.word()
+            if length > MAX_TEXT:
+                raise CallFailed(f"clGetPlatformInfo({query}) answered a size of {length}, expected at most {MAX_TEXT}")
+            texts.append(self.buffer(length))
+        results = self.calls_together(
+            [
+                (text, None, "clGetPlatformInfo", (platform, constant(query), text.size, text, None))
+                for (platform, query), text in zip(asked, texts, strict=True)
+            ]
+        )
+        for (_, query), result in zip(asked, results, strict=True):
+            if result:
+                raise CallFailed(f"clGetPlatformInfo({query}) answered {result}")
+        return [text.text() for text in texts]
 
     def platform_names(self) -> Names:
         """Names of all platforms, asked through the loader: each name comes from the mock that it belongs to."""
-        return Names(self.GetPlatformInfo(platform) for platform in self.GetPlatformIDs())
+        platforms = self.GetPlatformIDs()
+        names = Names()
+        for at in range(0, len(platforms), _AT_ONCE):
+            names += self._texts([(platform, "CL_PLATFORM_NAME") for platform in platforms[at : at + _AT_ONCE]])
+        return names
 
     def used_platforms(self) -> Names:
         """Names of all platforms, each of them used as an application does: information, devices, and back."""
         names = Names()
+        about = [f"CL_PLATFORM_{what}" for what in ("NAME", "PROFILE", "VERSION", "VENDOR", "EXTENSIONS")]
+        owner_query = constant("CL_DEVICE_PLATFORM")
         for platform in self.GetPlatformIDs():
-            names.append(self.GetPlatformInfo(platform))
-            for about in ("PROFILE", "VERSION", "VENDOR", "EXTENSIONS"):
-                self.GetPlatformInfo(platform, f"CL_PLATFORM_{about}")
-            for device in self.GetDeviceIDs(platform):
-                owner = self.room(1, 0)
-                query = constant("CL_DEVICE_PLATFORM")
-                result = self.call_for(owner, "clGetDeviceInfo", device, query, owner.size, owner, None)
-                if result or owner.word() != platform:
-                    raise CallFailed(f"a device of platform {names[-1]} names another platform ({result})")
+            names.append(self._texts([(platform, query) for query in about])[0])
+            devices = self.GetDeviceIDs(platform)
+            for at in range(0, len(devices), _AT_ONCE):
+                asked = [(device, self.room(1, 0)) for device in devices[at : at + _AT_ONCE]]
+                results = self.calls_together(
+                    [
+                        (room, None, "clGetDeviceInfo", (device, owner_query, room.size, room, None))
+                        for device, room in asked
+                    ]
+                )
+                for (_, room), result in zip(asked, results, strict=True):
+                    if result or room.word() != platform:
+                        raise CallFailed(f"a device of platform {names[-1]} names another platform ({result})")
         return names
 
     def vendor_function(self, name: str) -> str | None:

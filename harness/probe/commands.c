@@ -123,6 +123,19 @@ bool command_can_nest(const char *line)
     return !command || !command->outermost;
 }
 
+bool command_is_own(const char *line)
+{
+    size_t length = strcspn(line, " \n");
+    for (const struct command_table *const *table = used; table && *table; table++) {
+        for (const struct command *row = (*table)->own ? (*table)->rows : NULL; row && row->name; row++) {
+            if (is_word(line, length, row->name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void append(char *text, size_t room, const char *format, ...)
 {
     size_t length = strlen(text);

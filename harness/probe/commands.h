@@ -47,12 +47,15 @@ struct command_table {
     void (*forget)(void);       /* drops what the commands keep; NULL: nothing */
     char prefix;                /* of tokens that the topic finds; 0: none */
     token_finder *find;
+    bool own; /* whether nothing but the probe's own code runs in its commands */
 };
 
 /* Commands are looked for in these tables, the last of which is NULL. */
 void commands_use(const struct command_table *const *tables);
 /* Executes one command line in place and writes the reply, without a newline, to `reply` of `room` bytes. */
 void command_execute(char *line, char **reply, size_t *room);
+/* Whether a line, which ends with a newline or a NUL, is a command of a table whose commands are the probe's own. */
+bool command_is_own(const char *line);
 /* Whether a line can stand within another one, or be kept. */
 bool command_can_nest(const char *line);
 unsigned argument_count(const struct argument *arguments);

@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import socket
+import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, Proto
 _UNFINISHED = 4096  # bytes without an end that are not an answer which got stuck
 _FULL_LIMIT = 60.0  # seconds in which the subject of another case that has taken all processes must have been ended
 KEPT_REPLY = 1 << 14  # characters of a reply that stay on record
+_SILENT = ("buffer ", "put ", "word ")  # commands without a reply of their own, where another one follows
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
@@ -72,7 +74,9 @@ class Connection:
             self._stderr, self._stdout = Output(self._folder / "stderr"), Output(self._folder / "stdout")
             self._process = self._start(theirs)
         self._limits = Limits(self._process, self._folder, self.disk_factor * self.file_limit)
-        ours.setblocking(False)
+        # A wait for bytes takes one call of the system; what may not wait says so.
+        wait = struct.pack("ll", int(FIRST_LOOK), round(1e6 * (FIRST_LOOK % 1)))
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, wait)
         self._socket = ours
         self._poll = select.poll()
         self._poll.register(self._process.descriptor, select.POLLIN)
@@ -151,14 +155,14 @@ class Connection:
 
     def quit(self) -> int:
         """Ends the process the normal way (exit handlers and destructors run); gives the exit code, 0."""
-        expected = len(self._prepared) + 1
+        expected = 1 + sum(not command.startswith(_SILENT) for command in self._prepared)
         self._last = "the end of the process"
         self._send([*self._prepared, "quit"])
         self._wait()
         if self.exit_code or self.signal:
             self._died()
         with contextlib.suppress(BlockingIOError, ConnectionResetError):
-            self._received += self._socket.recv(1 << 16)
+            self._received += self._socket.recv(1 << 16, socket.MSG_DONTWAIT)
         if self._received.count(b"\n") != expected:
             raise ProtocolViolation(f"the last replies are not those of the probe: {bytes(self._received[:200])!r}")
         return 0
@@ -279,13 +283,15 @@ class Connection:
         self._meter = None
 
     def _send(self, lines: list[str], recorded: bool = True) -> None:
+        """Sends commands; those that only prepare are done without a reply."""
         self.exchange += lines if recorded else []
         self._wait_anew()
-        remaining = memoryview(("\n".join(lines) + "\n").encode())
+        marked = [f"+{line}" if line.startswith(_SILENT) else line for line in lines[:-1]]
+        remaining = memoryview("\n".join([*marked, lines[-1], ""]).encode())
         try:
             while remaining:
                 try:
-                    remaining = remaining[self._socket.send(remaining) :]
+                    remaining = remaining[self._socket.send(remaining, socket.MSG_DONTWAIT) :]
                 except BlockingIOError:
                     if not self._ready(select.POLLOUT):
                         raise BrokenPipeError from None
@@ -298,10 +304,7 @@ class Connection:
         looked_at = 0
         while (end := self._received.find(b"\n", looked_at)) < 0:
             looked_at = len(self._received)
-            part = b""
-            if self._ready(select.POLLIN):
-                with contextlib.suppress(ConnectionResetError):
-                    part = self._socket.recv(1 << 16)
+            part = self._next_bytes(first=looked_at == 0)
             if not part:
                 self._wait()
                 self._died()
@@ -312,11 +315,21 @@ class Connection:
         del self._received[: end + 1]
         return line
 
+    def _next_bytes(self, first: bool) -> bytes:
+        """Bytes of an answer; none where the process ended. Only an answer that is not quick is looked after."""
+        try:
+            if first:
+                with contextlib.suppress(BlockingIOError):
+                    return self._socket.recv(1 << 16)
+            return self._socket.recv(1 << 16, socket.MSG_DONTWAIT) if self._ready(select.POLLIN) else b""
+        except ConnectionResetError:
+            return b""
+
     def _require_silence(self) -> None:
         """Nothing comes from the probe but answers: there is one for each command, and none before it."""
         if self._early.poll(0):  # in place of an exception for each command
             with contextlib.suppress(BlockingIOError, ConnectionResetError):
-                self._received += self._socket.recv(200)
+                self._received += self._socket.recv(200, socket.MSG_DONTWAIT)
         if self._received:
             raise ProtocolViolation(f"nobody asked for what came after {self._last!r}: {bytes(self._received[:200])!r}")
 
@@ -335,16 +348,23 @@ class Connection:
             self._require_silence()
         commands = [*self._prepared, *texts]
         self._prepared = []
-        self._last = commands[0]  # also where the process has ended before it gets it
-        self._send(commands)
+        silent: list[str] = []  # and not known to be done
         refused: CommandError | None = None
         answers = []
-        for self._last in commands:
+        # Nothing of the subject runs in what is silent: that is not where a process ended which gives no answer.
+        self._last = next((c for c in commands[:-1] if not c.startswith(_SILENT)), commands[-1])
+        self._send(commands)
+        for number, command in enumerate(commands, start=1):
+            if number < len(commands) and command.startswith(_SILENT):
+                self.replies.append("ok")
+                silent.append(command)
+                continue
+            self._last = command
             reply = self._receive()
             self._wait_anew()
             self.replies.append(reply[:KEPT_REPLY])
             if reply.startswith("error "):
-                refused = refused or refusal(self._last, reply)
+                refused = refused or refusal(self._last, reply, silent)
             else:
                 answers.append(_content(self._last, reply))
                 self.calls_made += self._last.startswith(("call ", "address ", "vkcall "))
@@ -352,6 +372,7 @@ class Connection:
                     self._kept, self._threads_compile = self._kept + 1, self._threads_compile or compiles(self._last)
                 elif self._last == "go":
                     self._kept, self._threads_compile = 0, False
+            silent = []
         if refused:
             self._resynchronise()
             raise refused

@@ -12,11 +12,16 @@ struct guarded {
     size_t size;
     void *mapping;
     size_t mapping_size;
+    bool is_shared; /* of the memory that guarded_forget frees at once */
 };
 
 /* Memory of `size` bytes, all 0. False: no room. */
 bool guarded_make(struct guarded *memory, size_t size);
+/* The same of a mapping that others share, which takes less time. False: too large, or no room there. */
+bool guarded_share(struct guarded *memory, size_t size);
 void guarded_free(struct guarded *memory);
+/* Frees all that is shared. */
+void guarded_forget(void);
 /* Makes it unwritable. */
 bool guarded_protect(const struct guarded *memory);
 

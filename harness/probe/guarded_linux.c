@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guarded memory by mmap, and reading by a system call that fails where a read would fault. Linux only. */
+/* Guarded memory by mmap, and reading by a system call that fails where a read would fault. Linux only.
+ *
+ * Small memory, of which a case makes dozens, lies in one mapping: for the kernel, mappings of their own cost more than
+ * all that is done with them.
+ */
 #define _GNU_SOURCE
 #include "guarded.h"
 
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -12,23 +17,96 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+static void *map_pages(size_t size)
+{
+    void *mapping = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return mapping == MAP_FAILED ? NULL : mapping;
+}
+
+#ifdef __linux__
+
+enum { PLACES = 512, INSTALL_GUARD = 102 /* MADV_GUARD_INSTALL, since Linux 6.13 */ };
+
+static _Atomic(char *) shared; /* places of two pages, the second of which cannot be read */
+static atomic_size_t taken;    /* so many of them; none is used twice */
+
+static bool make_unreadable(void *page, size_t size)
+{
+    return madvise(page, size, INSTALL_GUARD) == 0 || mprotect(page, size, PROT_NONE) == 0;
+}
+
+/* The next free place; NULL where there is none. */
+static char *take_place(void)
+{
+    size_t page = page_size();
+    char *all = atomic_load(&shared);
+    if (!all) {
+        char *mapped = map_pages(PLACES * 2 * page);
+        if (mapped && !atomic_compare_exchange_strong(&shared, &all, mapped)) {
+            munmap(mapped, PLACES * 2 * page); /* another thread was faster */
+        }
+        all = atomic_load(&shared);
+    }
+    size_t number = all ? atomic_fetch_add(&taken, 1) : PLACES;
+    char *place = number < PLACES ? all + number * 2 * page : NULL;
+    return place && make_unreadable(place + page, page) ? place : NULL;
+}
+
+bool guarded_share(struct guarded *memory, size_t size)
+{
+    size_t page = page_size();
+    char *place = size <= page ? take_place() : NULL;
+    if (place) {
+        *memory = (struct guarded){(unsigned char *)place + page - size, size, place, 2 * page, true};
+    }
+    return place != NULL;
+}
+
+void guarded_forget(void)
+{
+    char *all = atomic_exchange(&shared, NULL);
+    if (all) {
+        munmap(all, PLACES * 2 * page_size());
+    }
+    atomic_store(&taken, 0);
+}
+
+#else
+
+bool guarded_share(struct guarded *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+    return false;
+}
+
+void guarded_forget(void)
+{
+}
+
+#endif
+
 bool guarded_make(struct guarded *memory, size_t size)
 {
     size_t page = page_size();
     size_t readable = (size + page - 1) / page * page;
-    void *mapping = mmap(NULL, readable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping == MAP_FAILED) {
+    void *mapping = map_pages(readable + page);
+    if (!mapping) {
         return false;
     }
     mprotect((char *)mapping + readable, page, PROT_NONE);
-    *memory = (struct guarded){(unsigned char *)mapping + readable - size, size, mapping, readable + page};
+    *memory = (struct guarded){(unsigned char *)mapping + readable - size, size, mapping, readable + page, false};
     return true;
 }
 
 void guarded_free(struct guarded *memory)
 {
     if (memory->mapping) {
-        munmap(memory->mapping, memory->mapping_size);
+        if (memory->is_shared) {
+            mprotect(memory->mapping, memory->mapping_size, PROT_NONE); /* the place stays taken */
+        } else {
+            munmap(memory->mapping, memory->mapping_size);
+        }
         *memory = (struct guarded){0};
     }
 }

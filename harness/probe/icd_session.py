@@ -8,9 +8,10 @@ with icd.open(sandbox) as session:
 
 from __future__ import annotations
 
+import functools
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.api.codes import CL
@@ -194,6 +195,18 @@ class IcdSession(Session):
                 if self.calls_made != before:
                     raise
         return self.call_at(self._address(function, arguments), function, *arguments)
+
+    def calls_together(self, calls: Sequence[tuple[Buffer | None, Value | None, str, Sequence[Any]]]) -> list[int]:
+        """One after the other: each leads through a table."""
+        if self.platform is None:
+            return super().calls_together(calls)
+        results = []
+        for buffer, address, function, arguments in calls:
+            if buffer is not None:
+                self.read_with_call(buffer)
+            call = self.call if address is None else functools.partial(self.call_at, address)
+            results.append(call(function, *arguments))
+        return results
 
     def _call_through(self, handle: Value, function: str, arguments: tuple[Any, ...]) -> int:
         """Calls what the table of an object has for a function, in one exchange with all that leads there. Raises

@@ -12,6 +12,7 @@
  * not be opened.
  */
 #define _GNU_SOURCE
+#include "conversation.h"
 #include "loader.h"
 #include "log.h"
 #include "system.h"
@@ -89,81 +90,9 @@ static bool read_options(int count, char **arguments)
     return optind == count && (script != NULL) + (socket_fd >= 0) + (standard != NULL) == 1;
 }
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(fd, bytes, length);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return true;
-}
-
-/* Reads a line without its end; gives whether there was one. What interrupts reading is the subject's own affair. */
-static bool read_line(FILE *in, char **line, size_t *room)
-{
-    size_t length = 0;
-    for (;;) {
-        if (length + 1 >= *room) {
-            char *larger = realloc(*line, *room = 2 * *room + 4096);
-            if (!larger) {
-                return false;
-            }
-            *line = larger;
-        }
-        int c = getc(in);
-        if (c == EOF && ferror(in) && errno == EINTR) {
-            clearerr(in);
-            continue;
-        }
-        if (c == EOF || c == '\n') {
-            (*line)[length] = '\0';
-            return c != EOF || length > 0;
-        }
-        (*line)[length++] = (char)c;
-    }
-}
-
-/* Executes lines until `quit` or the end; replies go to `out`, after the command itself when `echo` is set. */
-static void converse(FILE *in, int out, bool echo)
-{
-    size_t room = 4096;
-    size_t line_room = 0;
-    char *reply = malloc(room);
-    char *line = NULL;
-    while (reply && read_line(in, &line, &line_room)) {
-        if (*line == '\0' || *line == '#') {
-            continue;
-        }
-        if (echo) {
-            printf("%.200s\n", line);
-            fflush(stdout);
-        }
-        if (strcmp(line, "quit") == 0) {
-            write_all(out, "ok\n", 3);
-            break;
-        }
-        command_execute(line, &reply, &room);
-        size_t end = strlen(reply);
-        reply[end] = '\n';
-        if (!write_all(out, reply, end + 1)) {
-            break;
-        }
-    }
-    free(line);
-    free(reply);
-    commands_forget();
-}
-
 /* Keeps standard input and output for the conversation: the subject reads nothing and prints to a file. Gives the
  * descriptor for answers, or -1. */
-static int take_standard(FILE **in)
+static int take_standard(int *in)
 {
     int commands = dup(STDIN_FILENO);
     int answers = dup(STDOUT_FILENO);
@@ -172,18 +101,15 @@ static int take_standard(FILE **in)
         return -1;
     }
     close(file);
-    *in = fdopen(commands, "rb");
+    *in = commands;
     return answers;
 }
 
-/* Where commands come from; `out` is where answers go. */
-static FILE *open_conversation(int *out)
+/* Where commands come from, or -1; `out` is where answers go. */
+static int open_conversation(int *out)
 {
-    FILE *in = NULL;
+    int in = script ? open(script, O_RDONLY | O_CLOEXEC) : socket_fd;
     *out = standard ? take_standard(&in) : script ? STDOUT_FILENO : socket_fd;
-    if (!standard) {
-        in = script ? fopen(script, "r") : fdopen(socket_fd, "r");
-    }
     return in;
 }
 
@@ -203,8 +129,8 @@ int main(int count, char **arguments)
         fprintf(stderr, "probe: cannot open the call log %s: %s\n", log_path, strerror(errno));
         return 2;
     }
-    FILE *in = open_conversation(&out);
-    if (!in) {
+    int in = open_conversation(&out);
+    if (in < 0 || fcntl(in, F_GETFD) < 0) {
         fprintf(stderr, "probe: cannot read %s: %s\n", script ? script : "the conversation", strerror(errno));
         return 2;
     }

@@ -124,4 +124,4 @@ static const struct command rows[] = {
     {0},
 };
 
-const struct command_table memory_commands = {.rows = rows};
+const struct command_table memory_commands = {.rows = rows, .own = true};

@@ -26,6 +26,7 @@ from harness.probe.values import Callback, Value, pack
 from harness.sandbox.machine import Unsupported
 
 MASK = (1 << 64) - 1
+TOGETHER = 16  # calls that are made in one exchange with the probe
 LIST = 3  # elements of a list whose number is right
 
 
@@ -343,9 +344,13 @@ class PatternedCall:
                 )
         return problems
 
+    def memory(self) -> list[Buffer]:
+        """All memory that has a content."""
+        return [s.buffer for s in self.sent if s.buffer is not None and s.content]
+
     def _read_memory(self) -> None:
-        """Reads all memory that has a content in one exchange."""
-        self.session.read_together([s.buffer for s in self.sent if s.buffer is not None and s.content])
+        """Reads it in one exchange, unless it was read with that of others."""
+        self.session.read_together([buffer for buffer in self.memory() if buffer.answer is None])
 
     def _written(self, index: int, content: bytes) -> bytes:
         """The content of a parameter's memory after the call."""
@@ -355,6 +360,22 @@ class PatternedCall:
             return content
         size = min(parameter.pointee or 8, 8)
         return pack([answered(self.objects.owner, self.function.name, index)], 8)[:size] + content[size:]
+
+
+def make_all(calls: Sequence[PatternedCall]) -> None:
+    """Makes the calls, one after the other."""
+    for at in range(0, len(calls), TOGETHER):
+        some = calls[at : at + TOGETHER]
+        made = [(None, c.address, c.function.name, [sent.value for sent in c.sent]) for c in some]
+        for call, result in zip(some, some[0].session.calls_together(made), strict=True):
+            call.result = result
+
+
+def read_all(calls: Sequence[PatternedCall]) -> None:
+    """Reads what the memory of the calls holds now, before their `answer_problems` are asked for."""
+    for at in range(0, len(calls), TOGETHER):
+        some = calls[at : at + TOGETHER]
+        some[0].session.read_together([buffer for call in some for buffer in call.memory()])
 
 
 def variants(

@@ -140,6 +140,7 @@ class Process:
         """`file_limit` is in bytes; the other arguments are those of Popen. Raises OSError."""
         _family.prepare()
         self._over = False
+        self._said = b""  # by the guard, and not read as a line yet
         user, way, hidden = popen.pop("user", -1), popen.pop("way", None), popen.pop("hidden", ())
         self.descriptor, theirs = os.pipe2(os.O_CLOEXEC)
         try:
@@ -168,9 +169,9 @@ class Process:
 
     def _line(self) -> list[str]:
         """The words of the next line of the guard; none where it ended without one."""
-        line = b""
-        while not line.endswith(b"\n") and (byte := os.read(self.descriptor, 1)):
-            line += byte
+        while b"\n" not in self._said and (part := os.read(self.descriptor, 100)):
+            self._said += part
+        line, _, self._said = self._said.partition(b"\n")
         return line.decode().split()
 
     def status(self) -> int | None:
@@ -203,6 +204,8 @@ class Process:
 
         The first process of a namespace is the guard's own.
         """
+        if number > 1 and _own_number(self.pid) == number and self.is_alive():  # it mostly is the program
+            return self.pid
         for pid in itertools.islice(self.pids(), MAX_FAMILY) if number > 1 else ():
             if pid != self._popen.pid and _own_number(pid) == number:
                 return pid

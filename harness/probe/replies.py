@@ -7,6 +7,7 @@ SHAPES has the form of each answer, which harness.probe.connection holds it to.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from harness.errors import HarnessError
 from harness.probe.verdicts import ProtocolViolation
@@ -47,9 +48,13 @@ _OF_THE_SUBJECT = re.compile(
 )
 
 
-def refusal(command: str, reply: str) -> CommandError:
-    """The error that a reply is about. Raises ProtocolViolation for one that is about another command."""
-    if not reply.startswith(f"error {command.partition(' ')[0]}: "):
+def refusal(command: str, reply: str, before: Sequence[str] = ()) -> CommandError:
+    """The error that a reply is about: of the command, or of one of those without replies of their own before it.
+
+    Raises ProtocolViolation for one that is about another command.
+    """
+    about = next((c for c in (command, *reversed(before)) if reply.startswith(f"error {c.partition(' ')[0]}: ")), None)
+    if about is None:
         raise ProtocolViolation(f"{command[:200]!r} was answered with {reply[:200]!r}, which the probe never says")
     kind = Refused if _OF_THE_SUBJECT.match(reply) else CommandError
-    return kind(f"probe: {command[:200]}: {reply.removeprefix('error ')}")
+    return kind(f"probe: {about[:200]}: {reply.removeprefix('error ')}")

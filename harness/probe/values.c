@@ -42,7 +42,7 @@ bool buffer_make(uint64_t index, size_t size, int fill)
     buffer_free(index);
     note_used(index);
     struct buffer *buffer = &buffers[index];
-    if (!guarded_make(&buffer->memory, size)) {
+    if (!guarded_share(&buffer->memory, size) && !guarded_make(&buffer->memory, size)) {
         return false;
     }
     buffer->is_protected = false;
@@ -99,9 +99,15 @@ void result_set(uint64_t index, uint64_t value)
 void values_forget(void)
 {
     for (; used > 0; used--) {
-        buffer_free(used - 1);
+        struct guarded *memory = &buffers[used - 1].memory;
+        if (memory->is_shared) {
+            *memory = (struct guarded){0};
+        } else {
+            buffer_free(used - 1);
+        }
         results[used - 1] = 0;
     }
+    guarded_forget();
 }
 
 /* --- tokens --- */

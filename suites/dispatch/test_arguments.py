@@ -18,6 +18,8 @@ from harness.check import (
     address_of,
     also_through_layers,
     api,
+    make_all,
+    read_all,
     slots,
     variants,
 )
@@ -60,8 +62,8 @@ def routed(*requirements: str) -> list[Any]:
 
 def make_calls(sandbox: Sandbox, calls: Sequence[PatternedCall]) -> Iterator[tuple[PatternedCall, CallLog]]:
     """Makes the calls; gives each with its part of the call log."""
-    for call in calls:
-        call.make()
+    make_all(calls)
+    read_all(calls)
     logs = sandbox.log.during(calls[0].function.name)
     # What was called with the same name to make the objects comes first.
     yield from zip(calls, logs[len(logs) - len(calls) :], strict=True)

@@ -17,6 +17,7 @@ from harness.check import (
     address_of,
     also_through_layers,
     api,
+    make_all,
     requirement,
     slots,
 )
@@ -40,8 +41,7 @@ def test_repeated_calls_of_a_function_cost_no_memory(loader: Loader, sandbox: Sa
         call = PatternedCall(cl, function, objects, address=address_of(cl, function))
         used = []
         for _ in range(ROUNDS):
-            for _ in range(CALLS):
-                call.make()
+            make_all([call] * CALLS)
             used.append(cl.heap())
     if used[-1] - used[1] >= CALLS:
         raise Leaked(f"{CALLS} calls of {function}: {used[-2]} bytes of the heap were in use, and then {used[-1]}")

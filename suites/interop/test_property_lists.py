@@ -23,6 +23,8 @@ from harness.check import (
     Session,
     address_of,
     api,
+    make_all,
+    read_all,
     requirement,
     use_layers,
 )
@@ -197,10 +199,9 @@ def test_unknown_names_around_the_platform_arrive(loader: Loader, sandbox: Sandb
         chosen = [around(name) for name in NAMES if PLATFORM not in (name, name - 1)]
         assert len(chosen) > 400
         # Each list at one vendor: neighbours differ in who it is.
-        calls = []
-        for own, given in zip(itertools.cycle(world.objects), chosen):
-            calls.append(world.call(own, given))
-            calls[-1].make()
+        calls = [world.call(own, given) for own, given in zip(itertools.cycle(world.objects), chosen)]
+        make_all(calls)
+        read_all(calls)
         for call, log in zip(calls, sandbox.log.during(function.name), strict=True):
             assert call.problems(log) == []
 

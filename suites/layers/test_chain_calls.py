@@ -19,6 +19,8 @@ from harness.check import (
     Value,
     address_of,
     api,
+    make_all,
+    read_all,
     requirement,
     slots,
     use_layers,
@@ -63,8 +65,8 @@ def test_every_function_passes_every_layer(loader: Loader, sandbox: Sandbox, fun
         address = address_of(cl, function)
         owners = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
         calls = [call for owner in owners for call in variants(cl, function, owner, address)]
-        for call in calls:
-            call.make()
+        make_all(calls)
+        read_all(calls)
         logs = sandbox.log.during(function.name)[-len(calls) :]
         for call, log in zip(calls, logs, strict=True):
             assert through(log, function.name) == [*layers, call.objects.owner]

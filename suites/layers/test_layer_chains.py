@@ -46,8 +46,8 @@ def target_of(cl: Session, sandbox: Sandbox, layer: str, init: str) -> tuple[int
     return address, unpack(table)
 
 
-def library_of(cl: Session, address: int) -> str:
-    return os.path.basename(cl.module(Value(address, hex(address))))
+def libraries_of(cl: Session, addresses: Sequence[int]) -> list[str]:
+    return [os.path.basename(path) for path in cl.modules([Value(address, hex(address)) for address in addresses])]
 
 
 @requirement("LAY-CHN-002")
@@ -74,7 +74,7 @@ def test_target_is_the_completed_table_of_the_layer_before(
         assert cl.platform_names() == ["a"]
         targets = [target_of(cl, sandbox, name, init) for name in own]
         assert len({address for address, _ in targets}) == count
-        own_library = {library_of(cl, entry) for entry in targets[0][1] if entry}
+        own_library = set(libraries_of(cl, [entry for entry in targets[0][1] if entry]))
         assert own_library == {os.path.basename(loader.path)}
         for number, name in enumerate(list(own)[:-1]):
             following, table = targets[number][1], targets[number + 1][1]
@@ -82,8 +82,9 @@ def test_target_is_the_completed_table_of_the_layer_before(
             functions = own[name] if partial else [f.name for f in dispatched]
             known = SHORT if tables == "short" else len(table)
             intercepted = {n for n in (slots()[function].number for function in functions) if n < known}
-            for slot in intercepted:
-                assert library_of(cl, table[slot]) == f"lib{name}{sandbox.suffix}", f"slot {slot} is not the layer's"
+            libraries = libraries_of(cl, [table[slot] for slot in intercepted])
+            for slot, library in zip(intercepted, libraries, strict=True):
+                assert library == f"lib{name}{sandbox.suffix}", f"slot {slot} is not the layer's"
             changed = {slot for slot in range(len(table)) if table[slot] != following[slot]}
             assert changed == intercepted if tables != "complete" else changed >= intercepted
 

@@ -69,8 +69,10 @@ static const struct command rows[] = {
     {"choose", "RESULT there SIZE SIZE", first, false},
     {0},
 };
-static const struct command_table table = {rows, forget, '%', find_seven};
-static const struct command_table *const tables[] = {&table, NULL};
+static const struct command_table table = {.rows = rows, .forget = forget, .prefix = '%', .find = find_seven};
+static const struct command own_rows[] = {{"own", "SIZE", echo, false}, {0}};
+static const struct command_table own_table = {.rows = own_rows, .own = true};
+static const struct command_table *const tables[] = {&table, &own_table, NULL};
 
 /* The reply to a line; the room is that of a short one at first. Lives until the next call. */
 static const char *reply_to(const char *line)
@@ -94,6 +96,13 @@ static void expect(const char *line, const char *reply)
 }
 
 /* --- tests --- */
+
+static void test_own_commands(void)
+{
+    check(command_is_own("own 5\nnothing\n") && command_is_own("own"), "a command of a table of its own is not one");
+    check(!command_is_own("nothing\nown 5\n") && !command_is_own("owner 5\n") && !command_is_own("\n"),
+          "a command of another table is the probe's own");
+}
 
 static void test_arguments(void)
 {
@@ -211,6 +220,7 @@ static void test_rows_of_the_probe(void)
 int main(void)
 {
     commands_use(tables);
+    test_own_commands();
     test_arguments();
     test_unknown_commands();
     test_too_few_and_too_many();

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The conversation with whoever asks: lines of commands come in, lines of replies go out. */
+#ifndef CLHARNESS_PROBE_CONVERSATION_H
+#define CLHARNESS_PROBE_CONVERSATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Executes the lines that come from the descriptor `in` until `quit` or the end. Replies go to `out`, each after the
+ * line itself when `echo` is set. Empty lines and those that begin with # are passed over.
+ *
+ * A line that begins with + has no reply of its own when it is done. Where it is refused, the reply says so that the
+ * next line without + gets, which is then not executed.
+ *
+ * What has been replied is sent before anything of the subject runs; with it goes the reply to what follows, as far as
+ * that has come and is the probe's own (struct command_table).
+ */
+void converse(int in, int out, bool echo);
+/* Writes all of it; false where nobody reads. */
+bool write_all(int fd, const char *bytes, size_t length);
+
+#endif
