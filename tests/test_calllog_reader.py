@@ -176,3 +176,37 @@ def test_the_trace_of_hostile_bytes_is_json(path: Path) -> None:
     log = written(path, line(who='"\\\x01\ud800', name="\x1b]0;\u2028", args=["0x1"]))
     assert len(log) == 1
     json.loads(log.chrome_trace().encode())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"t":1,"th":"0x1","who":"a","event":"x","list":[1\n2]}\n' + line()[:-1] + b"," + line(),
+        line() + b"[\n]\n",
+        line() + b'"\n"\n',
+        line()[:-1] + b", " + line(),
+        line().replace(b"}", b', "in": "text"}') + line(),
+    ],
+    ids=["a list goes on in the next", "brackets", "quotes", "two in one", "a text in the place of an object"],
+)
+def test_lines_are_read_each_by_itself(path: Path, body: bytes) -> None:
+    """What is no line alone is none together with its neighbour, and those beside it are read."""
+    log = written(path, line(name="before") + body + line(name="after"))
+    assert log.torn > 0 and log.torn + len(log) - 2 == body.count(b"\n")
+    assert (log[0].name, log[-1].name) == ("before", "after")
+
+
+def test_a_log_that_is_read_while_it_grows_is_the_same(path: Path) -> None:
+    """What was read before is not read again; what was written over is."""
+    whole = line(name="first") + line(name="second", out={"name": "x"})
+    file = reader.LogFile(path, 1 << 16)
+    expected = [["first", "second"], ["first", "second", "third"], ["other"]]
+    for body, names in zip([whole, whole + line(name="third") + b'{"t"', line(name="other")], expected, strict=True):
+        with path.open("r+b") as to:
+            to.seek(32)
+            to.write(struct.pack("<QQ", len(body), 0))
+            to.seek(HEADER)
+            to.write(body)
+        for _ in range(2):
+            assert file.read().functions() == names
+    file.close()

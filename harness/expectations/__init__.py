@@ -168,9 +168,9 @@ class Expectations:
         of_version = [e for e in entries if matches(e.versions, version) and holds(e.when, able)]
         self.entries = tuple(e for e in of_version if not e.expired)
         self.expired = tuple(e for e in of_version if e.expired)
-        self._of_requirement: dict[str, list[Entry]] = {}
+        self._of: dict[str, dict[str, list[Entry]]] = {"deviation": {}, "outcome": {}}  # by kind and requirement
         for entry in self.entries:
-            self._of_requirement.setdefault(entry.requirement, []).append(entry)
+            self._of[entry.kind].setdefault(entry.requirement, []).append(entry)
 
     def expected(self, requirements: Sequence[str], case: str) -> Expected:
         """The expectation of a case: an entry with a case pattern before one without, then the first."""
@@ -191,8 +191,11 @@ class Expectations:
         return _deciding(self._covering(kind, requirements, case))
 
     def _covering(self, kind: str, requirements: Sequence[str], case: str) -> list[Entry]:
-        of_requirements = [e for i in dict.fromkeys(requirements) for e in self._of_requirement.get(i, ())]
-        return [e for e in of_requirements if e.kind == kind and e.covers(requirements, case)]
+        of_kind = self._of[kind]
+        if of_kind.keys().isdisjoint(requirements):
+            return []
+        of_requirements = [e for i in dict.fromkeys(requirements) for e in of_kind.get(i, ())]
+        return [e for e in of_requirements if e.case is None or fits_pattern(case, e.case)]
 
     @property
     def unexplained(self) -> list[Entry]:
@@ -214,11 +217,10 @@ class Expectations:
         of_cases: set[str] = set()
         for requirements, case in cases:
             of_cases.update(requirements)
-            if not self._of_requirement.keys().isdisjoint(requirements):
-                for kind in ("deviation", "outcome"):
-                    covering = self._covering(kind, requirements, case)
-                    if decides := _deciding(covering):
-                        used.update(e for e in covering if e is decides or decides.is_narrower(e))
+            for kind in self._of:
+                covering = self._covering(kind, requirements, case)
+                if decides := _deciding(covering):
+                    used.update(e for e in covering if e is decides or decides.is_narrower(e))
         groups = {_group(identifier) for identifier in of_cases}
         return [e for e in self.entries if e not in used and _group(e.requirement) in groups]
 

@@ -45,7 +45,9 @@ class CaseWorker:
         except KeyboardInterrupt:  # the run is being ended: what the case has is put away
             item.session._setupstate.teardown_exact(None)
             raise
-        result = item.stash[CASE].result
+        case = item.stash[CASE]
+        result = case.result
+        case.sandbox = case.result = None  # with the exchange of its sessions: a worker runs thousands
         assert result is not None, f"{item.nodeid} ended without a result"
         return result.to_json()
 

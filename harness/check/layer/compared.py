@@ -7,7 +7,6 @@ back, is the same; functions of its own in the place of callbacks; and, where it
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 
 from harness.calllog.reader import CallLog, Event
@@ -72,7 +71,16 @@ class Comparison:
         data = dict(arrived.data)
         data["in"] = dict(data.get("in", {}))
         values = [self._value(i, arrived, sent, data["in"]) for i in range(len(sent.arguments))]
-        return dataclasses.replace(arrived, arguments=tuple(values), data=data)
+        return Event(
+            arrived.time,
+            arrived.thread,
+            arrived.who,
+            arrived.kind,
+            arrived.name,
+            tuple(values),
+            arrived.result,
+            data,
+        )
 
     def _value(self, index: int, arrived: Event, sent: Event, seen: dict[str, list[str]]) -> int:
         parameter = self.call.function.parameters[index]
