@@ -53,10 +53,11 @@ class Machine:
     limits: dict[int, int] = field(default_factory=dict)  # soft ones, by resource.RLIMIT_*
     user: int | None = None  # instead of this one
     loader: Path | None = None  # instead of the system's
+    time_limit: int = 8  # seconds that doctor gives each library
 
     def doctor(self, *arguments: str) -> Diagnosis:
         """Runs doctor on it, as a person would."""
-        done = self.run("--json", "--time-limit", "8", *arguments)
+        done = self.run("--json", "--time-limit", str(self.time_limit), *arguments)
         assert done.returncode in (0, 1), done.stdout + done.stderr
         return Diagnosis(done.returncode, done.stdout, json.loads(done.stdout))
 

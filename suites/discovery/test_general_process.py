@@ -48,7 +48,7 @@ def test_thread_that_ends_in_discovery_leaves_the_loader_to_others_or_not(
     vendors(sandbox, place, "enumeration_ends_thread")
     names = None
     try:
-        with loader.start(sandbox, time_limit=1) as cl:
+        with loader.start(sandbox, time_limit=0.5) as cl:
             cl.in_thread(0, "clGetPlatformIDs", 0, None, cl.buffer(4))
             cl.go()
             assert sandbox.log.happened("thread", by="odd"), "no thread ended: this proves nothing"
