@@ -13,6 +13,7 @@ from harness.errors import UsageError
 from harness.sandbox import Sandbox
 from harness.selftest.mutants import VARIABLE
 from harness.subject import Loader, capabilities
+from harness.subject.search import system_loader
 
 SEEDED = build().seeded_loader
 needs_mutants = pytest.mark.skipif(SEEDED is None, reason="this build has no seeded loader")
@@ -166,3 +167,24 @@ def test_variable_that_is_asked_for_is_a_sign(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv(VARIABLE, "variable_put_together_and_ignored")
     assert SEEDED
     assert capabilities.signs(Loader(SEEDED), "OCL_ICD_DEFAULT_PLATFORM") == ["OCL_ICD_DEFAULT_PLATFORM"]
+
+
+def ways_to_the_info_function(loader: Loader) -> set[str]:
+    way = "clGetPlatformInfo of the table"
+    loader.ask()
+    return {name.removeprefix(way) for name in loader.facts.capabilities if name.startswith(way)}
+
+
+def test_reference_loader_takes_no_info_function_from_a_table() -> None:
+    assert ways_to_the_info_function(Loader(build().reference_loader)) == set()
+
+
+def test_ocl_icd_takes_the_info_function_from_a_table_by_assumption_alone() -> None:
+    path = system_loader()
+    if path is None:
+        pytest.skip("no system loader")
+    loader = Loader(path)
+    ways = ways_to_the_info_function(loader)
+    if loader.facts.name != "OpenCL ICD Loader":
+        pytest.skip("the system loader is not ocl-icd")
+    assert ways == {" by assumption"}

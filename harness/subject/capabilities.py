@@ -72,6 +72,10 @@ CAPABILITIES: dict[str, Capability] = {
     "OCL_ICD_ASSUME_ICD_EXTENSION": Capability(
         (questions.assumes_icd_extension, questions.assumes_icd_extension_to_debug), ("OCL_ICD_ASSUME_ICD_EXTENSION",)
     ),
+    # Where it has clGetPlatformInfo from before it knows what a platform has: the text leaves that to it.
+    "clGetPlatformInfo of the table": Capability((questions.info_function_of_the_table,)),
+    "clGetPlatformInfo of the table first": Capability((questions.info_function_of_the_table_first,)),
+    "clGetPlatformInfo of the table by assumption": Capability((questions.info_function_of_the_table_by_assumption,)),
     "OPENCL_LAYERS": Capability(
         (questions.one_layer, questions.first_of_two_layers, questions.second_of_two_layers),
         ("OPENCL_LAYERS", "clInitLayer", "clInitLayerWithProperties"),

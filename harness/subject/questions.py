@@ -355,6 +355,28 @@ def _lists_by_assumption(loader: Loader, sandbox: Sandbox, value: str) -> bool:
     return _lists_because_of(loader, sandbox, {"OCL_ICD_ASSUME_ICD_EXTENSION": value}, "a")
 
 
+def _with_info_function_in_the_table_only(sandbox: Sandbox) -> None:
+    sandbox.vendor("a", variant="icd_without_get_platform_info", faults=["get_platform_info_not_returned"])
+
+
+def info_function_of_the_table(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether a vendor is listed of which nothing but the dispatch table has clGetPlatformInfo."""
+    _with_info_function_in_the_table_only(sandbox)
+    return _lists(loader.start(sandbox), "a")
+
+
+def info_function_of_the_table_first(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether the table's clGetPlatformInfo is called where the library exports another one."""
+    sandbox.vendor("a", faults=["exported_info_differs", "get_platform_info_not_returned"])
+    return _lists(loader.start(sandbox), "a") and not sandbox.log.happened("exported clGetPlatformInfo", by="a")
+
+
+def info_function_of_the_table_by_assumption(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same with OCL_ICD_ASSUME_ICD_EXTENSION; a loader that lists it without the variable does so, too."""
+    sandbox.env["OCL_ICD_ASSUME_ICD_EXTENSION"] = "1"
+    return info_function_of_the_table(loader, sandbox)
+
+
 def icd2(loader: Loader, sandbox: Sandbox) -> bool:
     """Whether a vendor of cl_khr_icd 2.0 gets dispatch data from the loader."""
     sandbox.vendor("a", icd2=True)
