@@ -33,6 +33,15 @@ enum { COMMAND_BUFFERS_HAVE_PROPERTIES = 0 };
 static bool (*const handlers[])(enum function function, const uint64_t *arguments, uint64_t *result) = {
     execution_handle, memory_handle, semaphores_handle, command_buffers_handle, commands_handle};
 
+/* The revision of an extension: one whose checks all run. */
+static cl_version revision(const char *extension)
+{
+    if (!COMMAND_BUFFERS_HAVE_PROPERTIES && strstr(extension, "command_buffer")) {
+        return CL_MAKE_VERSION(0, 9, 2);
+    }
+    return strcmp(extension, "cl_khr_integer_dot_product") == 0 ? CL_MAKE_VERSION(2, 0, 0) : CL_MAKE_VERSION(1, 0, 1);
+}
+
 /* The extensions of a platform with their revisions. */
 static cl_int answer_extensions(int platform, const uint64_t *rest)
 {
@@ -44,8 +53,7 @@ static cl_int answer_extensions(int platform, const uint64_t *rest)
             cl_name_version *entry = &listed[count++];
             memset(entry, 0, sizeof *entry);
             memcpy(entry->name, at, length);
-            bool old = !COMMAND_BUFFERS_HAVE_PROPERTIES && strstr(entry->name, "command_buffer");
-            entry->version = old ? CL_MAKE_VERSION(0, 9, 2) : CL_MAKE_VERSION(1, 0, 1);
+            entry->version = revision(entry->name);
         }
         at += length + (at[length] == ' ');
     }

@@ -130,7 +130,7 @@ def test_callback_of_a_compiler_is_called_when_it_fails(icd: Icd, sandbox: Sandb
         assert [tuple(e.arguments[:2]) for e in sandbox.log if e.name == f"callback {name}"] == [(program, 7)]
 
 
-@requirement("DISP-OBJ-005")
+@requirement("API-REF-004")
 def test_memory_object_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -> None:
     """The destructor callback of a memory object gets the handle that the application has."""
     name = f"{DESTRUCTOR}.pfn_notify"
@@ -172,7 +172,7 @@ def test_callbacks_of_two_builds_get_one_program_each(icd: Icd, sandbox: Sandbox
         assert handles(sandbox, name) == programs
 
 
-@requirement("API-REF-004", "DISP-OBJ-005")
+@requirement("API-REF-004")
 def test_destructor_callbacks_of_two_buffers_get_one_each(icd: Icd, sandbox: Sandbox) -> None:
     """Two buffers that end in one process are told apart: each callback gets its own."""
     name = f"{DESTRUCTOR}.pfn_notify"
@@ -187,7 +187,7 @@ def test_destructor_callbacks_of_two_buffers_get_one_each(icd: Icd, sandbox: San
         assert handles(sandbox, name) == buffers[::-1]
 
 
-@requirement("API-REF-004", "DISP-OBJ-005")
+@requirement("API-REF-004")
 @pytest.mark.parametrize("function", [f for f, (kind, _) in FURTHER_OBJECTS.items() if kind == "cl_mem"])
 def test_destructor_callback_of_each_kind_of_memory_object_is_called_once(
     icd: Icd, sandbox: Sandbox, function: str
