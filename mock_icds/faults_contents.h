@@ -238,3 +238,7 @@ FAULT(images_have_few_slices)
 FAULT(images_of_buffers_are_not_filled)
 /* Copies nothing to a 1D image of a buffer. */
 FAULT(images_of_buffers_are_not_copied)
+/* Copies no buffers that the host may not use. */
+FAULT(hidden_buffers_are_not_copied)
+/* Lists the first extension of its devices a second time, as the last one. */
+FAULT(extensions_are_listed_twice)

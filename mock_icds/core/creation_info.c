@@ -270,12 +270,18 @@ static cl_int answer_extensions(const struct object *device, const uint64_t *res
     while (*(at += strspn(at, " "))) {
         size_t word = strcspn(at, " ");
         bool shared = strncmp(at, "cl_khr_gl_", 10) == 0 || strncmp(at, "cl_khr_egl_", 11) == 0;
-        if ((!shared || platform_device_shares_gl(device)) && length + word + 2 < sizeof text) {
+        if ((!shared || platform_device_shares_gl(device)) &&
+            length + word + CL_NAME_VERSION_MAX_NAME_SIZE < sizeof text) {
             memcpy(text + length, at, word);
             length += word;
             text[length++] = ' ';
         }
         at += word;
+    }
+    if (length > 0 && fault(FAULT_extensions_are_listed_twice, ANY_PLATFORM)) {
+        size_t word = strcspn(text, " ");
+        memcpy(text + length, text, word);
+        length += word + 1;
     }
     text[length > 0 ? length - 1 : 0] = '\0';
     return answer_info(rest, text, strlen(text) + 1);

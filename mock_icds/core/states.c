@@ -90,6 +90,9 @@ static cl_int check_copy(const uint64_t *a)
     if (error || !from || !to) {
         return error;
     }
+    if ((from->flags | to->flags) & CL_MEM_HOST_NO_ACCESS && fault(FAULT_hidden_buffers_are_not_copied, ANY_PLATFORM)) {
+        return CL_INVALID_OPERATION;
+    }
     bool touching = a[1] == a[2] && fault(FAULT_copies_may_not_touch, ANY_PLATFORM);
     const struct box source = {{(size_t)(from->bytes + a[3]), 0, 0}, {a[5] + (touching ? 1 : 0), 1, 1}};
     const struct box target = {{(size_t)(to->bytes + a[4]), 0, 0}, {a[5] + (touching ? 1 : 0), 1, 1}};

@@ -66,6 +66,31 @@ def test_part_of_a_buffer_is_written_and_read(icd: Icd, sandbox: Sandbox, blocki
             attempts.check(f"read {size} at {offset}", lambda o, part=(offset, size): read(o, *part))  # type: ignore[misc]
 
 
+@requirement("API-DAT-002")
+@pytest.mark.parametrize("flag", ["CL_MEM_HOST_NO_ACCESS", "CL_MEM_HOST_READ_ONLY", "CL_MEM_HOST_WRITE_ONLY"])
+def test_flags_for_the_host_do_not_concern_the_device(icd: Icd, sandbox: Sandbox, flag: str) -> None:
+    """A buffer that the host may not read, not write, or neither is filled, and copied from and to, like any other."""
+
+    def check(objects: IcdObjects, function: str) -> None:
+        memory = Memory(objects)
+        objects.require_function("clEnqueueFillBuffer", objects.version())  # the flags came with OpenCL 1.2
+        own = objects.made_by("clCreateBuffer", objects.context, flags_of(f"CL_MEM_READ_WRITE|{flag}"), SIZE, None)
+        first, last = memory.buffer(BEFORE), memory.buffer(OTHER)
+        expected, call = BEFORE, memory.session.call
+        assert call("clEnqueueCopyBuffer", memory.queue, first, own, 0, 0, SIZE, 0, None, None) == CL.SUCCESS
+        if function == "clEnqueueFillBuffer":
+            expected = with_bytes(BEFORE, 16, b"\x5a" * 32)
+            pattern = memory.session.data(b"\x5a")
+            assert call(function, memory.queue, own, pattern, 1, 16, 32, 0, None, None) == CL.SUCCESS
+        assert call("clEnqueueCopyBuffer", memory.queue, own, last, 0, 0, SIZE, 0, None, None) == CL.SUCCESS
+        memory.finish()
+        expect_same(memory.content(last, SIZE), expected, "the buffer that it was copied to")
+
+    with icd.attempts(sandbox) as attempts:
+        for function in ("clEnqueueCopyBuffer", "clEnqueueFillBuffer"):
+            attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
+
+
 @requirement("API-DAT-001")
 def test_large_buffer_is_written_and_read(icd: Icd, sandbox: Sandbox) -> None:
     """A buffer of many pages holds what was written to its beginning, to its middle and to its last byte."""
