@@ -7,16 +7,20 @@ import errno
 import os
 import re
 import resource
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.build import build
 from harness.probe import Crashed, SubjectFailure, connection, limits
 from harness.probe.connection import Connection
 from harness.probe.output import MAX_SHOWN
 from harness.probe.process import Process
+from harness.probe.replies import CommandError
+from harness.probe.values import Value
 from harness.sandbox import Sandbox, guard
 from harness.sandbox.machine import is_root
 from harness.subject.loader import Loader
@@ -255,3 +259,21 @@ def test_files_without_end_are_a_crash_of_its_own(
     tell(shell=commands, hangs="")
     with pytest.raises(SubjectFailure, match=limit), hostile.start(sandbox) as cl:
         cl.platform_count()
+
+
+@pytest.mark.parametrize("advice", ["asked", "ignored"])
+def test_memory_past_a_small_buffer_cannot_be_read(
+    hostile: Loader, sandbox: Sandbox, tmp_path: Path, advice: str
+) -> None:
+    """Also where the machine says that it took advice that it does not know, as qemu-user does."""
+    if advice == "ignored":
+        source, library = tmp_path / "madvise.c", tmp_path / "madvise.so"
+        source.write_text("int madvise(void *at, unsigned long size, int advice) { return !at && !size && !advice; }")
+        subprocess.run([build().compiler, "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+        sandbox.env["LD_PRELOAD"] = str(library)
+    with hostile.start(sandbox) as cl:
+        for buffer in [cl.data(b"12345678") for _ in range(3)]:
+            place = Value(0, f"b{buffer.index}")
+            assert cl.bytes_at(place, 8) == b"12345678"
+            with pytest.raises(CommandError):
+                cl.peek(place, 8)

@@ -69,6 +69,21 @@ def test_a_refusal_of_what_has_no_reply_of_its_own_is_said_with_the_next(hostile
         refusal("get 1 0 8", "error put: no", ["buffer 1 8 0"])
 
 
+def test_a_refusal_of_what_has_no_reply_of_its_own_is_said_at_the_end(hostile: Loader, sandbox: Sandbox) -> None:
+    """Where no other command follows it is `quit` that hears of it."""
+    with pytest.raises(CommandError, match=r"put \d 7 0102: put: 2 bytes at 7 do not fit"), hostile.start(sandbox) as cl:
+        buffer = cl.data(b"12345678")
+        cl.later(f"put {buffer.index} 7 0102")
+
+
+def test_a_command_without_a_reply_of_its_own_has_an_empty_answer(hostile: Loader, sandbox: Sandbox) -> None:
+    """So that answers stand beside their commands."""
+    with hostile.start(sandbox) as cl:
+        buffer = cl.data(b"12345678")
+        answers = cl.commands(f"get {buffer.index} 0 8", f"put {buffer.index} 0 39", f"get {buffer.index} 0 1")
+    assert answers == [b"12345678".hex(), "", b"9".hex()]
+
+
 def test_the_end_of_a_process_is_that_of_the_call_and_not_of_what_prepares_it(
     hostile: Loader, sandbox: Sandbox
 ) -> None:

@@ -26,8 +26,16 @@ from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, Proto
 _UNFINISHED = 4096  # bytes without an end that are not an answer which got stuck
 _FULL_LIMIT = 60.0  # seconds in which the subject of another case that has taken all processes must have been ended
 KEPT_REPLY = 1 << 14  # characters of a reply that stay on record
-_SILENT = ("buffer ", "put ", "word ")  # commands without a reply of their own, where another one follows
+_PREPARES = ("buffer ", "put ", "word ")
 _SIGNALS = {number.value: number.name for number in signal.Signals}
+
+
+def _is_silent(command: str) -> bool:
+    """Whether a command has no reply of its own where another one follows: nothing of the subject runs in it.
+
+    A name (@) is looked up by the dynamic linker, which may run a library's code.
+    """
+    return command.startswith(_PREPARES) and "@" not in command
 
 
 class Connection:
@@ -155,7 +163,7 @@ class Connection:
 
     def quit(self) -> int:
         """Ends the process the normal way (exit handlers and destructors run); gives the exit code, 0."""
-        expected = 1 + sum(not command.startswith(_SILENT) for command in self._prepared)
+        expected = 1 + sum(not _is_silent(command) for command in self._prepared)
         self._last = "the end of the process"
         self._send([*self._prepared, "quit"])
         self._wait()
@@ -165,6 +173,9 @@ class Connection:
             self._received += self._socket.recv(1 << 16, socket.MSG_DONTWAIT)
         if self._received.count(b"\n") != expected:
             raise ProtocolViolation(f"the last replies are not those of the probe: {bytes(self._received[:200])!r}")
+        last = self._received.decode(errors="replace").splitlines()[-1]
+        if last.startswith("error "):  # what it had no reply of its own for
+            raise refusal("quit", last, [command for command in self._prepared if _is_silent(command)])
         return 0
 
     def _wait(self) -> None:
@@ -286,7 +297,7 @@ class Connection:
         """Sends commands; those that only prepare are done without a reply."""
         self.exchange += lines if recorded else []
         self._wait_anew()
-        marked = [f"+{line}" if line.startswith(_SILENT) else line for line in lines[:-1]]
+        marked = [f"+{line}" if _is_silent(line) else line for line in lines[:-1]]
         remaining = memoryview("\n".join([*marked, lines[-1], ""]).encode())
         try:
             while remaining:
@@ -352,11 +363,12 @@ class Connection:
         refused: CommandError | None = None
         answers = []
         # Nothing of the subject runs in what is silent: that is not where a process ended which gives no answer.
-        self._last = next((c for c in commands[:-1] if not c.startswith(_SILENT)), commands[-1])
+        self._last = next((c for c in commands[:-1] if not _is_silent(c)), commands[-1])
         self._send(commands)
         for number, command in enumerate(commands, start=1):
-            if number < len(commands) and command.startswith(_SILENT):
+            if number < len(commands) and _is_silent(command):
                 self.replies.append("ok")
+                answers.append("")
                 silent.append(command)
                 continue
             self._last = command

@@ -98,12 +98,14 @@ static char *take_line(struct input *in)
     return line;
 }
 
-/* Whether the next line has come, and runs nothing but the probe's own code. */
+/* Whether the next line has come, and runs nothing but the probe's own code. Names (@) are looked up by the dynamic linker,
+ * which may run a library's.
+ */
 static bool own_line_follows(const struct input *in)
 {
     const char *line = in->bytes + in->start;
-    size_t length = in->end - in->start;
-    if (!memchr(line, '\n', length)) {
+    const char *end = memchr(line, '\n', in->end - in->start);
+    if (!end || memchr(line, '@', (size_t)(end - line))) {
         return false;
     }
     return command_is_own(*line == '+' ? line + 1 : line);
@@ -162,7 +164,8 @@ void converse(int in, int out, bool echo)
         if (!silent && !add_reply(&output, reply)) {
             break;
         }
-        if (output.length > 0 && (output.length > ROOM || !own_line_follows(&input)) && !send_replies(&output)) {
+        bool held = !echo && output.length <= ROOM && own_line_follows(&input);
+        if (output.length > 0 && !held && !send_replies(&output)) {
             break;
         }
     }

@@ -12,8 +12,8 @@
  * A line that begins with + has no reply of its own when it is done. Where it is refused, the reply says so that the
  * next line without + gets, which is then not executed.
  *
- * What has been replied is sent before anything of the subject runs; with it goes the reply to what follows, as far as
- * that has come and is the probe's own (struct command_table).
+ * Replies are sent before any code of the subject runs. They wait only while the next line has come already, is one of the
+ * probe's own commands (struct command_table), and nothing is echoed.
  */
 void converse(int in, int out, bool echo);
 /* Writes all of it; false where nobody reads. */

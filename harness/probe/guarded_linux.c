@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guarded memory by mmap, and reading by a system call that fails where a read would fault. Linux only.
+/* Guarded memory by mmap, and reading by a system call that fails where a read would fault. Windows has stand-ins for these
+ * (harness/calllog/windows), and no memory that is shared.
  *
  * Small memory, of which a case makes dozens, lies in one mapping: for the kernel, mappings of their own cost more than
  * all that is done with them.
@@ -7,6 +8,7 @@
 #define _GNU_SOURCE
 #include "guarded.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -30,9 +32,27 @@ enum { PLACES = 512, INSTALL_GUARD = 102 /* MADV_GUARD_INSTALL, since Linux 6.13
 static _Atomic(char *) shared; /* places of two pages, the second of which cannot be read */
 static atomic_size_t taken;    /* so many of them; none is used twice */
 
+/* Whether the page is a guard now. Emulators say that they took advice that they do not know (qemu-user): it is believed
+ * where the first page that got it cannot be read.
+ */
+static bool install_guard(void *page, size_t size)
+{
+    enum { UNKNOWN, HOLDS, DOES_NOT };
+    static atomic_int guards;
+    char byte;
+    if (atomic_load(&guards) == DOES_NOT || madvise(page, size, INSTALL_GUARD) != 0) {
+        return false;
+    }
+    if (atomic_load(&guards) == UNKNOWN) {
+        bool unreadable = memory_read((uintptr_t)page, &byte, 1) < 0 && errno == EFAULT;
+        atomic_store(&guards, unreadable ? HOLDS : DOES_NOT);
+    }
+    return atomic_load(&guards) == HOLDS;
+}
+
 static bool make_unreadable(void *page, size_t size)
 {
-    return madvise(page, size, INSTALL_GUARD) == 0 || mprotect(page, size, PROT_NONE) == 0;
+    return install_guard(page, size) || mprotect(page, size, PROT_NONE) == 0;
 }
 
 /* The next free place; NULL where there is none. */
