@@ -112,7 +112,7 @@ def test_crash_is_a_verdict(sandbox: Sandbox, tmp_path: Path) -> None:
     """A driver that aborts when it is unloaded: its cases say so, and the others are run."""
     mock = sandbox.icd("aborts", faults=["destructor_aborts"])
     records = tmp_path / "run.jsonl"
-    assert run_icd(mock.path, "-k", "library_loaded_again or suffix_is_not_empty", "--json", records).returncode == 1
+    assert run_icd(mock.path, "-k", "library_loaded_again or suffix_has_no_spaces", "--json", records).returncode == 1
     assert "crash" in {case["verdict"] for case in cases(records)}
     assert len(cases(records)) == 2
 

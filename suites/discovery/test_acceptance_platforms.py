@@ -127,7 +127,7 @@ def test_platforms_that_fail_cost_at_most_their_library(
         names = cl.used_platforms()
         assert names == {"a", "z.0", "z.1"} | rest or names == {"a", "z.0", "z.1"}
         record("the platforms" if set(names) & rest else "the vendor" if rest else "all")
-        assert cl.maps(mock) == bool(set(names) & rest)
+        assert cl.maps(mock) or not set(names) & rest
 
 
 @requirement("DISC-ACC-017")

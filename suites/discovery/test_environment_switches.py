@@ -270,8 +270,11 @@ def test_layer_without_the_init_function_of_the_scheme_is_left_out(
     sandbox.env |= {"OPENCL_LAYERS": ":".join(map(str, chain_layers)), LEGACY: str(legacy)}
     with loader.start(sandbox) as cl:
         assert cl.used_platforms() == {"a"}
-    chain = ["last", "tested", "first"] if VARIANTS[variant][legacy] else ["last", "first"]
-    assert reached(sandbox.log) == chain
+    with_it, without_it = ["last", "tested", "first"], ["last", "first"]
+    if not legacy and not all(VARIANTS[variant]):  # LAY-API-003, LAY-API-004: either is right
+        assert reached(sandbox.log) in (with_it, without_it)
+    else:
+        assert reached(sandbox.log) == (with_it if VARIANTS[variant][legacy] else without_it)
 
 
 @requirement("DISC-ENV-018")
@@ -281,7 +284,7 @@ def test_nothing_is_unloaded_in_the_older_scheme(loader: Loader, sandbox: Sandbo
     """With the older scheme, nothing is unloaded at the end, whatever layers there are; without it, vendors are."""
     loader.require("initialises layers with properties")
     vendor = unloadable(sandbox, "a")
-    chain_layers = chain(sandbox, count, variant="layer_without_init_with_properties_deinit")
+    chain_layers = chain(sandbox, count)
     for legacy in (False, True):
         sandbox.env[LEGACY] = str(legacy)
         sandbox.forget_log()

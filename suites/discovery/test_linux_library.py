@@ -250,7 +250,7 @@ def test_library_that_needs_an_absent_one_is_ignored(loader: Loader, sandbox: Sa
     assert_ignored(loader, sandbox, place, needy, way)
 
 
-@requirement("DISC-LNX-035")
+@requirement("DISC-ACC-019")
 @pytest.mark.parametrize("place", ["only", "first", "last"])
 def test_library_whose_platform_fails_is_opened_once_and_closed(loader: Loader, sandbox: Sandbox, place: str) -> None:
     """A library that loads but offers no usable platform is opened once and closed again, and nothing of it stays."""

@@ -85,7 +85,7 @@ def test_names_are_asked_for_before_the_hand_over(loader: Loader, sandbox: Sandb
             assert len(steps) == count
             for names in steps.values():
                 handed_over = names.index(SET)
-                assert handed_over > 0 and set(names[:handed_over]) == {GET}
+                assert GET in names[:handed_over] and set(names[:handed_over]) <= {GET, "clGetPlatformInfo"}
                 assert not set(names[handed_over + 1 :]) & {GET, SET}
         assert all(event.arguments[1] for event in log.calls(SET))
         assert {event.who for event in log.calls(SET)} == {"a", "b"}

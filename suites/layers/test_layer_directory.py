@@ -394,7 +394,7 @@ def test_system_layer_that_is_listed_too_is_one_layer(loader: Loader, sandbox: S
         check_layers(cl, sandbox, *layers, *(["extra"] if 9 in listed else []))
 
 
-@requirement("LAY-DSC-003", "LAY-DSC-014")
+@requirement("LAY-DSC-014")
 @pytest.mark.parametrize("bad", ["missing", "vendor", "version", "refuses"])
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_bad_layer_in_the_folder_costs_itself(loader: Loader, sandbox: Sandbox, position: int, bad: str) -> None:

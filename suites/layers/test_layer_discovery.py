@@ -273,7 +273,7 @@ def test_element_that_is_not_a_layer_costs_itself(
     assert len(sandbox.log.happened("loaded", by="bad")) <= 1, "the list was read twice"
 
 
-@requirement("LAY-DSC-003", "LAY-DSC-014")
+@requirement("LAY-DSC-014")
 @pytest.mark.parametrize("good", [0, 1, 3])
 def test_elements_that_are_not_layers_together_cost_themselves(loader: Loader, sandbox: Sandbox, good: int) -> None:
     """Any number of elements that are not layers, also with no layer between them, leaves the rest as it is."""

@@ -34,7 +34,7 @@ def heap_after_discovery(loader: Loader, sandbox: Sandbox) -> int:
         return cl.heap()
 
 
-@requirement("LAY-INF-010", "LAY-DSC-003")
+@requirement("LAY-INF-010")
 @pytest.mark.parametrize(
     ("kind", "place"), [(kind, place) for kind in BAD for place in ("list", "folder")] + [("missing", "empty files")]
 )
@@ -74,7 +74,7 @@ def test_list_of_the_layer_folder_costs_no_memory(loader: Loader, sandbox: Sandb
         raise Leaked(f"999 files more: {used[0]} bytes of the heap were in use, and then {used[1]}")
 
 
-@requirement("LAY-DSC-003", "LAY-DSC-014")
+@requirement("LAY-DSC-014")
 @pytest.mark.parametrize("first", range(1, 41, 5))
 def test_layer_discovery_without_memory_keeps_the_others_in_order(loader: Loader, sandbox: Sandbox, first: int) -> None:
     """Where memory lacks while layers are looked for, some of them are not there; the others work, in order."""

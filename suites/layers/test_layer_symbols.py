@@ -69,9 +69,11 @@ def test_library_without_the_functions_of_a_layer_is_discarded(
         assert cl.platform_names() == ["a"]
         if expected and not has[INIT]:
             expected = "tested" in passed(sandbox)  # LAY-API-004: both are right
+        if used.init == INIT_WITH_PROPERTIES and has[INIT] and not has[used.init] and "_info" not in lacks:
+            expected = "tested" in passed(sandbox)  # LAY-API-003: a loader may take it for a layer of the older scheme
         assert passed(sandbox) == (chain_with(good, "middle") if expected else good)
     calls = [name for name in sandbox.log.of("tested").functions() if name in (INIT, INIT_WITH_PROPERTIES)]
-    assert calls == ([used.init] if expected else [])
+    assert calls == ([used.init if has[used.init] else INIT] if expected else [])
 
 
 @requirement("LAY-API-003")

@@ -41,13 +41,12 @@ def test_platform_extensions_list_cl_khr_icd(icd: Icd, sandbox: Sandbox) -> None
 
 
 @requirement("DISC-ACC-026")
-def test_suffix_is_not_empty_and_has_no_spaces(icd: Icd, sandbox: Sandbox) -> None:
-    """CL_PLATFORM_ICD_SUFFIX_KHR is not empty, and without spaces: names of functions end in it."""
+def test_suffix_has_no_spaces(icd: Icd, sandbox: Sandbox) -> None:
+    """CL_PLATFORM_ICD_SUFFIX_KHR has no spaces, for names of functions end in it; it may be empty (DISC-ACC-018)."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
             session.platform = platform
             suffix = session.GetPlatformInfo(platform, "CL_PLATFORM_ICD_SUFFIX_KHR")
-            assert suffix
             assert not any(character.isspace() for character in suffix)
 
 
