@@ -185,8 +185,6 @@ FAULT(opaque_fd_is_a_copy)
 FAULT(sync_fd_export_does_not_wait)
 /* Refuses sync descriptor -1. */
 FAULT(sync_fd_minus_1_refused)
-/* Knows sync descriptor -1 in 64 bits only. */
-FAULT(sync_fd_minus_1_in_64_bits)
 /* Takes sync descriptor -1 for one that is not signalled. */
 FAULT(sync_fd_minus_1_is_unsignalled)
 /* Takes invalid sync descriptors. */

@@ -71,7 +71,10 @@ def test_a_refusal_of_what_has_no_reply_of_its_own_is_said_with_the_next(hostile
 
 def test_a_refusal_of_what_has_no_reply_of_its_own_is_said_at_the_end(hostile: Loader, sandbox: Sandbox) -> None:
     """Where no other command follows it is `quit` that hears of it."""
-    with pytest.raises(CommandError, match=r"put \d 7 0102: put: 2 bytes at 7 do not fit"), hostile.start(sandbox) as cl:
+    with (
+        pytest.raises(CommandError, match=r"put \d 7 0102: put: 2 bytes at 7 do not fit"),
+        hostile.start(sandbox) as cl,
+    ):
         buffer = cl.data(b"12345678")
         cl.later(f"put {buffer.index} 7 0102")
 

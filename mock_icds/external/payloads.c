@@ -91,7 +91,7 @@ bool payload_import_opaque(struct payload *payload, uint64_t value)
 
 static bool is_minus_1(uint64_t value)
 {
-    return value == UINT64_MAX || (value == UINT32_MAX && !fault(FAULT_sync_fd_minus_1_in_64_bits, ANY_PLATFORM));
+    return value == UINT64_MAX || value == UINT32_MAX;
 }
 
 bool payload_import_sync(struct payload *payload, uint64_t value)

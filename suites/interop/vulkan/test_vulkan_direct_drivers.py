@@ -60,15 +60,11 @@ def test_several_drivers_of_the_application_are_used(vulkan_loader: VulkanLoader
 
 
 @requirement("VK-OBJ-019")
-@pytest.mark.parametrize("why", ["version 6", "refuses"])
-def test_driver_of_the_application_negotiates_version_7(
-    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, why: str
-) -> None:
-    """One of an older version and one that refuses are left out, beside one that is used."""
+def test_driver_of_the_application_negotiates_version_7(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """One that refuses is left out, beside one that is used."""
     vulkan_loader.require(EXTENSION)
     good = sandbox.library("good", interface=7, interface_by_query=True)
-    faults = ["negotiation_fails=-9"] if why == "refuses" else []
-    bad = sandbox.library("bad", interface=6 if why == "version 6" else 7, interface_by_query=True, faults=faults)
+    bad = sandbox.library("bad", interface=7, interface_by_query=True, faults=["negotiation_fails=-9"])
 
     with vulkan_loader.start(sandbox) as vk:
         assert vk.drivers(extensions=[EXTENSION], chain=driver_list(vk, "exclusive", bad, good)) == {"good"}

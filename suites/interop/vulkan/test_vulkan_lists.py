@@ -160,7 +160,7 @@ def test_groups_are_as_the_driver_says(vulkan_loader: VulkanLoader, sandbox: Vul
         assert [vk.member(memory, GROUP, "subsetAllocation", index) for index in range(2)] == [1, 1]
 
 
-@requirement("VK-OBJ-027")
+@requirement("VK-EP-007")
 @pytest.mark.parametrize("code", [-1, -3, -13])
 def test_failure_of_a_device_to_list_its_extensions_comes_back(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, code: int
