@@ -76,6 +76,6 @@ def test_replies_stand_below_their_commands(tmp_path: Path) -> None:
     """Of a recorded exchange, which the probe reads at once."""
     script = tmp_path / "exchange"
     script.write_text("buffer 1 8 0\nput 1 0 39\nget 1 0 1\n")
-    command = [build().probe, "--loader", build().reference_loader, "--script", script]
+    command = [str(build().probe), "--loader", str(build().reference_loader), "--script", str(script)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["buffer 1 8 0", "ok", "put 1 0 39", "ok", "get 1 0 1", "ok 39"]

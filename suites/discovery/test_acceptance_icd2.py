@@ -29,7 +29,7 @@ def test_incomplete_icd2_vendor_is_ignored(loader: Loader, sandbox: Sandbox, way
     """A vendor with half of what cl_khr_icd 2.0 asks for is ignored, and costs no other vendor anything."""
     loader.require("ICD 2")
     sandbox.vendor("a", icd2=True, suffix="A")
-    mock = sandbox.vendor("m", icd2=True, platforms=platforms, faults=INCOMPLETE[way], suffix="M")
+    sandbox.vendor("m", icd2=True, platforms=platforms, faults=INCOMPLETE[way], suffix="M")
     sandbox.vendor("z", suffix="Z")
 
     with loader.start(sandbox, guarded_heap=True) as cl:

@@ -51,6 +51,8 @@ def test_query_of_an_extension_has_its_size(icd: Icd, sandbox: Sandbox, name: st
         for platform in platforms_with(session, name):
             for device in platform.able:
                 for query, size in SIZES[name].items():
+                    if "ACCELERATION_PROPERTIES" in query and platform.revision() < (2, 0, 0):
+                        continue  # came with version 2 of the extension
                     assert (query, len(answer(platform, device, query))) == (query, size)
                     room, less = session.buffer(size), size - 1
                     error = session.call(INFO, device, api().constant(query), less, room, None)

@@ -44,8 +44,8 @@ def languages(objects: IcdObjects) -> str:
 
 
 def require_module(objects: IcdObjects) -> None:
-    if "SPIR-V_1." not in languages(objects):
-        raise Unsupported("loader", "the device takes no SPIR-V", "SPIR-V")
+    if "SPIR-V_1.0" not in languages(objects).split():
+        raise Unsupported("loader", "the device does not take SPIR-V 1.0", "SPIR-V 1.0")
     if Info(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_ADDRESS_BITS") != 64:
         raise Unsupported("loader", "the module is for 64 bits", "64 bits")
 
