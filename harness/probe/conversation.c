@@ -98,8 +98,8 @@ static char *take_line(struct input *in)
     return line;
 }
 
-/* Whether the next line has come, and runs nothing but the probe's own code. Names (@) are looked up by the dynamic linker,
- * which may run a library's.
+/* Whether the next line has come, and runs nothing but the probe's own code. Names (@) are looked up by the dynamic
+ * linker, which may run a library's.
  */
 static bool own_line_follows(const struct input *in)
 {

@@ -12,8 +12,8 @@
  * A line that begins with + has no reply of its own when it is done. Where it is refused, the reply says so that the
  * next line without + gets, which is then not executed.
  *
- * Replies are sent before any code of the subject runs. They wait only while the next line has come already, is one of the
- * probe's own commands (struct command_table), and nothing is echoed.
+ * Replies are sent before any code of the subject runs. They wait only while the next line has come already, is one of
+ * the probe's own commands (struct command_table), and nothing is echoed.
  */
 void converse(int in, int out, bool echo);
 /* Writes all of it; false where nobody reads. */

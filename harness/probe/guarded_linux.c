@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guarded memory by mmap, and reading by a system call that fails where a read would fault. Windows has stand-ins for these
- * (harness/calllog/windows), and no memory that is shared.
+/* Guarded memory by mmap, and reading by a system call that fails where a read would fault. Windows has stand-ins for
+ * these (harness/calllog/windows), and no memory that is shared.
  *
  * Small memory, of which a case makes dozens, lies in one mapping: for the kernel, mappings of their own cost more than
  * all that is done with them.
@@ -32,8 +32,8 @@ enum { PLACES = 512, INSTALL_GUARD = 102 /* MADV_GUARD_INSTALL, since Linux 6.13
 static _Atomic(char *) shared; /* places of two pages, the second of which cannot be read */
 static atomic_size_t taken;    /* so many of them; none is used twice */
 
-/* Whether the page is a guard now. Emulators say that they took advice that they do not know (qemu-user): it is believed
- * where the first page that got it cannot be read.
+/* Whether the page is a guard now. Emulators say that they took advice that they do not know (qemu-user): it is
+ * believed where the first page that got it cannot be read.
  */
 static bool install_guard(void *page, size_t size)
 {
