@@ -138,7 +138,7 @@ static bool is_ok(const char *reply)
 
 void converse(int in, int out, bool echo)
 {
-    struct input input = {in, malloc(ROOM), ROOM, 0, 0, 0};
+    struct input input = {in, calloc(1, ROOM), ROOM, 0, 0, 0};
     struct output output = {out, malloc(ROOM), ROOM, 0};
     size_t room = 4096;
     char *reply = malloc(room);

@@ -27,7 +27,9 @@ static void *map_pages(size_t size)
 
 #ifdef __linux__
 
-enum { PLACES = 512, INSTALL_GUARD = 102 /* MADV_GUARD_INSTALL, since Linux 6.13 */ };
+enum { INSTALL_GUARD = 102 /* MADV_GUARD_INSTALL, since Linux 6.13 */ };
+
+static const size_t PLACES = 512;
 
 static _Atomic(char *) shared; /* places of two pages, the second of which cannot be read */
 static atomic_size_t taken;    /* so many of them; none is used twice */

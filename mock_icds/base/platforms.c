@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "clharness_cl.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct object *platforms[MAX_PLATFORMS];
@@ -52,12 +53,12 @@ static void complete_extensions(struct platform_config *settings)
 {
     const char *version = settings->version + strcspn(settings->version, " ");
     size_t count = strncmp(version, " 1.0", 4) == 0 ? 0 : strncmp(version, " 2.", 3) == 0 ? REQUIRED : REQUIRED_OF_1_1;
-    char *list = arena_keep(strlen(settings->extensions) + (size_t)REQUIRED * CL_NAME_VERSION_MAX_NAME_SIZE);
-    strcpy(list, settings->extensions);
+    size_t room = strlen(settings->extensions) + (size_t)REQUIRED * CL_NAME_VERSION_MAX_NAME_SIZE;
+    char *list = arena_keep(room);
+    size_t length = (size_t)snprintf(list, room, "%s", settings->extensions);
     for (size_t i = fault(FAULT_bytes_are_not_addressed, ANY_PLATFORM) ? 1 : 0; i < count; i++) {
         if (!has_word(list, required[i])) {
-            strcat(list, *list ? " " : "");
-            strcat(list, required[i]);
+            length += (size_t)snprintf(list + length, room - length, "%s%s", length ? " " : "", required[i]);
         }
     }
     settings->extensions = list;
