@@ -30,21 +30,13 @@ EXTENSIONS = {
 }
 
 
-@requirement("DISC-GEN-017")
-@pytest.mark.parametrize("name", SPECIFIED)
+def of_its_text(name: str) -> pytest.MarkDecorator:
+    return pytest.mark.requirement("DISC-GEN-017" if name in SPECIFIED else "DISC-GEN-024")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=of_its_text(name)) for name in SIGNED])
 def test_capability_that_the_loader_shows_a_sign_of_works(loader: Loader, name: str) -> None:
     """What a text in the loader's file names, or what it asks the environment for, works in one way, at least."""
-    assert_works_by_its_signs(loader, name)
-
-
-@requirement("DISC-GEN-024")
-@pytest.mark.parametrize("name", [name for name in SIGNED if name not in SPECIFIED])
-def test_variable_that_the_loader_shows_a_sign_of_works(loader: Loader, name: str) -> None:
-    """The same of what only loaders' own documents have."""
-    assert_works_by_its_signs(loader, name)
-
-
-def assert_works_by_its_signs(loader: Loader, name: str) -> None:
     signs = capability_signs(loader, name)
     if not signs:
         raise Unsupported("loader", f"this loader shows no sign of {name}")

@@ -82,30 +82,18 @@ def test_devices_of_a_type_are_sorted_by_their_place(
             assert list(vk.device_names(api_version=api_version)) == ["a.0", "b.0", "c.0"]
 
 
-MIXED = [("1.1.0", "1.0.0"), ("1.0.0", "1.1.0")]  # versions of an application and of drivers
-
-
-@requirement("VK-OBJ-030")
-@pytest.mark.parametrize(("application", "driver"), MIXED)
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param("devices", marks=pytest.mark.requirement("VK-OBJ-030")),
+        pytest.param("groups", marks=pytest.mark.requirement("VK-OBJ-041")),
+    ],
+)
+@pytest.mark.parametrize(("application", "driver"), [("1.1.0", "1.0.0"), ("1.0.0", "1.1.0")])
 def test_places_are_asked_for_by_what_application_and_driver_have(
-    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, application: str, driver: str
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, application: str, driver: str, what: str
 ) -> None:
     """Where one of both is of 1.0, drivers have the query by its extension only, and are sorted all the same."""
-    assert_placed(vulkan_loader, sandbox, application, driver, groups=False)
-
-
-@requirement("VK-OBJ-041")
-@pytest.mark.parametrize(("application", "driver"), MIXED)
-def test_places_of_groups_are_asked_for_by_what_application_and_driver_have(
-    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, application: str, driver: str
-) -> None:
-    """The same of groups of one device."""
-    assert_placed(vulkan_loader, sandbox, application, driver, groups=True)
-
-
-def assert_placed(
-    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, application: str, driver: str, *, groups: bool
-) -> None:
     vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
     queries = ["VK_KHR_get_physical_device_properties2", "VK_KHR_device_group_creation"]
     functions = {"lacks": ["vkGetPhysicalDeviceProperties2"]}
@@ -119,7 +107,7 @@ def assert_placed(
         with vulkan_loader.start(sandbox) as vk:
             instance = vk.instance(application, extensions=queries)
             listed = [[name] for name in vk.device_names(instance)]
-            if groups:
+            if what == "groups":
                 listed = vk.devices_of_groups(instance)
         assert listed == [["a.0"], ["b.0"], ["c.0"]]
 
