@@ -111,5 +111,7 @@ FAULT(binaries_are_those_of_the_first)
 FAULT(uneven_ranges_are_cut)
 /* Has only the first -D of the options define a macro. */
 FAULT(first_definition_counts)
+/* Overlooks each -D of the options that no space stands between and its name. */
+FAULT(definitions_in_one_word_are_lost)
 /* Keeps the kernels of the first build of a program. */
 FAULT(kernels_of_first_build_stay)

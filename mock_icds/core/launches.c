@@ -228,7 +228,8 @@ static cl_int definition(const char *options, const char *name)
 {
     const char *at = options ? strstr(options, name) : NULL;
     bool second = at && strstr(options, "-D") + 3 < at && fault(FAULT_first_definition_counts, ANY_PLATFORM);
-    if (!at || second) {
+    bool lost = at && at > options && at[-1] == 'D' && fault(FAULT_definitions_in_one_word_are_lost, ANY_PLATFORM);
+    if (!at || second || lost) {
         return 0;
     }
     at += strlen(name);

@@ -268,40 +268,48 @@ def test_kernels_of_a_program_are_those_of_its_last_build(icd: Icd, sandbox: San
 # Options, and what is defined by them: one name has no value, which is 1.
 DEFINITIONS = {
     "apart": ("-D {0}=11 -D {1}=22 -D {2} -D {3}=44", (11, 22, 1, 44)),
-    "in one word": ("-D{0}=5 -D{1} -D{2}=-7 -D{3}=8", (5, 1, -7, 8)),
-    "among other options": ("-w -D {0}=1 -cl-mad-enable -D {1}=2 -w -D{2}=3 -D {3}=4 -cl-mad-enable", (1, 2, 3, 4)),
+    "among other options": ("-w -D {0}=1 -cl-mad-enable -D {1}=2 -w -D {2}=-3 -D {3}=4 -cl-mad-enable", (1, 2, -3, 4)),
     "in another order": ("-D {3}=4 -D {2}=3 -D {1}=2 -D {0}=1", (1, 2, 3, 4)),
 }
+
+
+def expect_defined(objects: IcdObjects, how: str, options: str, values: tuple[int, ...]) -> None:
+    """The kernel stores the values of its macros, which the options define."""
+    require_compiler([objects])
+    options, program = options.format(*DEFINED), objects.with_source(KERNEL_SOURCES["clharness_defined"])
+    if how == "built again":
+        objects.build(program, " ".join(f"-D {name}=9" for name in DEFINED))
+    if how == "compiled":
+        objects.require_function("clCompileProgram", objects.version())
+        error = objects.session.call("clCompileProgram", program, 0, None, options, 0, None, None, None, None)
+        objects.require("clCompileProgram", error)
+        program = objects.made_by("clLinkProgram", objects.context, 0, None, None, 1, [program], None, None)
+    else:
+        objects.build(program, options)
+    kernels = Kernels(objects, program)
+    to, kernel = kernels.buffer(bytes(16)), kernels.kernel("clharness_defined")
+    kernels.set(kernel, 0, to)
+    kernels.run(kernel, Range((1,)))
+    actual = struct.unpack("<4i", kernels.content(to, 16))
+    assert actual == values, f"the kernel stored {actual} with {options!r}, expected {values}"
 
 
 @requirement("API-CON-049")
 @pytest.mark.parametrize("how", ["built", "built again", "compiled"])
 def test_each_definition_of_the_options_reaches_the_source(icd: Icd, sandbox: Sandbox, how: str) -> None:
     """Every -D of the options is a macro of the program that is built or compiled with them, and of no other."""
-
-    def check(objects: IcdObjects, name: str) -> None:
-        require_compiler([objects])
-        options, values = DEFINITIONS[name]
-        options, program = options.format(*DEFINED), objects.with_source(KERNEL_SOURCES["clharness_defined"])
-        if how == "built again":
-            objects.build(program, " ".join(f"-D {name}=9" for name in DEFINED))
-        if how == "compiled":
-            objects.require_function("clCompileProgram", objects.version())
-            error = objects.session.call("clCompileProgram", program, 0, None, options, 0, None, None, None, None)
-            objects.require("clCompileProgram", error)
-            program = objects.made_by("clLinkProgram", objects.context, 0, None, None, 1, [program], None, None)
-        else:
-            objects.build(program, options)
-        kernels = Kernels(objects, program)
-        to, kernel = kernels.buffer(bytes(16)), kernels.kernel("clharness_defined")
-        kernels.set(kernel, 0, to)
-        kernels.run(kernel, Range((1,)))
-        actual = struct.unpack("<4i", kernels.content(to, 16))
-        assert actual == values, f"the kernel stored {actual} with {options!r}, expected {values}"
-
     with icd.attempts(sandbox) as attempts:
-        for name in DEFINITIONS:
-            attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
+        for name, row in DEFINITIONS.items():
+            attempts.check(name, lambda objects, row=row: expect_defined(objects, how, *row))  # type: ignore[misc]
+
+
+@requirement("API-CON-052")
+@pytest.mark.parametrize("how", ["built", "built again", "compiled"])
+def test_each_definition_in_one_word_reaches_the_source(icd: Icd, sandbox: Sandbox, how: str) -> None:
+    """So is every -D that has no space before the name."""
+    row = ("-D{0}=5 -D{1} -D{2}=-7 -D{3}=8", (5, 1, -7, 8))
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("in one word", lambda objects: expect_defined(objects, how, *row))
 
 
 @requirement("API-CON-019")
