@@ -224,18 +224,28 @@ def test_unknown_name_without_vendors_is_null(loader: Loader, sandbox: Sandbox) 
 
 
 @requirement("DISP-EXT-020")
-@pytest.mark.parametrize("way", ["suffix", "suffix-in-child", "no-platform", "known-name"])
-def test_address_query_as_first_call_finds_all_vendors(loader: Loader, sandbox: Sandbox, way: str) -> None:
-    """A query that comes first finds all vendors."""
+@pytest.mark.parametrize("last", ["CCC", "BBB", "AAA"])
+@pytest.mark.parametrize("way", ["process", "child"])
+def test_query_by_suffix_as_first_call_finds_the_function(
+    loader: Loader, sandbox: Sandbox, way: str, last: str
+) -> None:
+    """A query that comes first finds the function of whichever vendor has the suffix, and a later one any other."""
     vendors(loader, sandbox)
     with loader.start(sandbox) as cl:
-        if way == "suffix-in-child":
+        if way == "child":
             cl.fork()
-        if way.startswith("suffix"):
-            assert [cl.vendor_function(f"clFoo{suffix}") for suffix in ("CCC", "BBB", "AAA")] == ["c", "b", "a"]
-        else:
-            address(cl, None, "clFooCCC" if way == "no-platform" else "clGetGLContextInfoKHR")
-    first = sandbox.log.during(PLATFORM_QUERY if way in ("no-platform", "known-name") else QUERY)[0]
+        suffixes = [last, *(other for other in ("AAA", "BBB", "CCC") if other != last)]
+        assert [cl.vendor_function(f"clFoo{suffix}") for suffix in suffixes] == [s[0].lower() for s in suffixes]
+
+
+@requirement("DISP-EXT-021")
+@pytest.mark.parametrize("way", ["no-platform", "known-name"])
+def test_query_without_a_platform_as_first_call_finds_all_vendors(loader: Loader, sandbox: Sandbox, way: str) -> None:
+    """A query of no platform that comes first finds all vendors, also of a name that the loader knows."""
+    vendors(loader, sandbox)
+    with loader.start(sandbox) as cl:
+        address(cl, None, "clFooCCC" if way == "no-platform" else "clGetGLContextInfoKHR")
+    first = sandbox.log.during(PLATFORM_QUERY)[0]
     assert sorted(event.who for event in first.happened("loaded")) == ["a", "b", "c"]
 
 

@@ -228,7 +228,7 @@ def core_functions() -> list[str]:
     return [name for name, slot in slots().items() if slot.empty_slot != "CL_INVALID_OPERATION"]
 
 
-@requirement("DISP-EXT-009", "DISP-EXT-004")
+@requirement("DISP-EXT-009")
 def test_core_functions_are_not_found_by_suffix(loader: Loader, sandbox: Sandbox) -> None:
     """Functions of the core are not found, and no vendor is asked for them, be it in a first call or a later one."""
     sandbox.vendor("a", suffix="AAA")
