@@ -92,7 +92,7 @@ def test_many_objects_are_told_apart(vulkan_loader: VulkanLoader, sandbox: Vulka
     assert not sandbox.log.happened("foreign handle")
 
 
-@requirement("VK-OBJ-021")
+@requirement("VK-OBJ-042")
 @pytest.mark.parametrize("kind", KINDS)
 def test_objects_leave_no_memory_behind(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, kind: str) -> None:
     """Made and ended again and again in one instance: the heap does not grow."""

@@ -150,7 +150,7 @@ def test_instances_can_be_made_again_and_again(vulkan_loader: VulkanLoader, sand
     assert len(sandbox.log.calls("vkDestroyInstance", by="a")) == 30
 
 
-@requirement("VK-OBJ-021")
+@requirement("VK-OBJ-042")
 @pytest.mark.parametrize("beside", BESIDE)
 def test_instances_leave_no_memory_behind(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, beside: str) -> None:
     """The heap does not grow from the tenth instance to the twentieth, whatever driver is left out each time."""
@@ -167,7 +167,7 @@ def test_instances_leave_no_memory_behind(vulkan_loader: VulkanLoader, sandbox: 
     assert sizes[1] <= sizes[0]
 
 
-@requirement("VK-OBJ-021")
+@requirement("VK-OBJ-042")
 @pytest.mark.parametrize("way", ["exported", "looked up"])
 def test_devices_leave_no_memory_behind(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, way: str) -> None:
     """Made and destroyed again and again, by either way to vkDestroyDevice: the heap does not grow."""
@@ -398,7 +398,7 @@ def test_structures_of_the_application_stay_as_they_are_where_a_driver_fails(
     make_twice_with_the_same_structures(vulkan_loader, sandbox, what, ["create_device_fails=-3"])
 
 
-@requirement("VK-OBJ-021")
+@requirement("VK-OBJ-042")
 @pytest.mark.parametrize("place", range(3))
 def test_devices_that_end_in_any_order_leave_no_memory_behind(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, place: int
