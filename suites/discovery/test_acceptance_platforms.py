@@ -42,13 +42,37 @@ def handles(cl: Session, count: int) -> list[int]:
 def test_each_platform_of_one_library_is_asked_and_offered(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], count: int
 ) -> None:
-    """Every platform is asked for extensions and suffix, first the size, then with room of that size, and offered."""
+    """Every platform is asked for its extensions and its suffix, and offered."""
     extensions = "cl_khr_icd cl_khr_fp64"
     sandbox.vendor("x", platforms=count, extensions=extensions, suffix="VENDORX")
 
     with loader.start(sandbox, guarded_heap=True) as cl:
         platforms = handles(cl, count)
         assert len(set(platforms)) == count and 0 not in platforms
+        for query, length in (
+            (CL.PLATFORM_EXTENSIONS, len(extensions) + 1),
+            (CL.PLATFORM_ICD_SUFFIX_KHR, len("VENDORX") + 1),
+        ):
+            calls = info_calls(sandbox, "x", query)
+            if query == CL.PLATFORM_EXTENSIONS and not calls:
+                continue  # no check of the extension at all: DISC-ACC-014 tells
+            assert {p for p, room, memory, _ in calls if memory and room >= length} == set(platforms)
+        assert not sandbox.log.happened("foreign handle")
+        names = cl.used_platforms()
+        assert names == names_of("x", count)
+    if count > 1 and not loader.has("sorts platforms by devices"):  # no text orders them
+        record("in order" if names == [f"x.{index}" for index in range(count)] else "in another order")
+
+
+@requirement("DISC-GEN-025")
+@pytest.mark.parametrize("count", COUNTS)
+def test_each_string_is_asked_for_once_by_its_size(loader: Loader, sandbox: Sandbox, count: int) -> None:
+    """Every platform is asked for a string once for its size, and once with room of that size."""
+    extensions = "cl_khr_icd cl_khr_fp64"
+    sandbox.vendor("x", platforms=count, extensions=extensions, suffix="VENDORX")
+
+    with loader.start(sandbox) as cl:
+        platforms = handles(cl, count)
         assert list_calls(sandbox, "x")[0] == (0, False, True)
         assert [call[:2] for call in list_calls(sandbox, "x")[1:]] == [(count, True)]
         for query, length in (
@@ -62,11 +86,6 @@ def test_each_platform_of_one_library_is_asked_and_offered(
             assert sorted(p for p, _, memory, _ in calls if memory) == sorted(platforms)
             assert {room for _, room, memory, _ in calls if memory} == {length}
             assert all(size for _, _, memory, size in calls if not memory)
-        assert not sandbox.log.happened("foreign handle")
-        names = cl.used_platforms()
-        assert names == names_of("x", count)
-    if count > 1 and not loader.has("sorts platforms by devices"):  # no text orders them
-        record("in order" if names == [f"x.{index}" for index in range(count)] else "in another order")
 
 
 @requirement("DISC-GEN-001", "DISC-ACC-009")

@@ -51,7 +51,7 @@ def test_as_many_platforms_are_stored_as_fit(
             stored = [array.word(1 + i) for i in range(min(entries, available))]
             assert len(set(stored)) == len(stored)
             assert not {0, CANARY_WORD} & set(stored)
-            assert stored == all_platforms(cl, available)[:entries]
+            assert set(stored) <= set(all_platforms(cl, available))
             spare = {array.word(1 + i) for i in range(available, entries)}
             assert spare <= {0} or spare <= {CANARY_WORD}, "something was stored beyond the platforms"
             if count is not None:
@@ -112,7 +112,8 @@ def test_array_without_entries_is_invalid_value(
             assert array.word(0) == array.word(1) == CANARY_WORD
             record("count left alone" if count.u32() == CANARY else f"count {count.u32()}")
         assert cl.clGetPlatformIDs(1, array, count) == CL.SUCCESS
-        assert [array.word(0), count.u32()] == [all_platforms(cl, available)[0], available]
+        assert count.u32() == available
+        assert array.word(0) in all_platforms(cl, available)
         assert array.word(1) == CANARY_WORD
 
 

@@ -74,6 +74,16 @@ def test_all_platforms_of_all_vendors_are_listed(loader: Loader, sandbox: Sandbo
         check_usable(cl, sandbox, offers)
         assert [cl.maps(mock) for mock, n in zip(mocks, offers, strict=True) if n] == [True] * sum(map(bool, offers))
         assert cl.open_files() == []
+
+
+@requirement("DISC-GEN-025")
+@pytest.mark.parametrize("offers", OFFERS.values(), ids=OFFERS.keys())
+def test_each_library_is_asked_once(loader: Loader, sandbox: Sandbox, offers: Sequence[int]) -> None:
+    """Each library is opened once, and asked once for the number of its platforms, and once for the list of so many."""
+    mocks = vendors(sandbox, offers)
+
+    with loader.start(sandbox) as cl:
+        assert cl.platform_count() == sum(offers)
     log = sandbox.log
     for mock, offered in zip(mocks, offers, strict=True):
         assert len(log.happened("loaded", by=mock.name)) == 1

@@ -37,7 +37,7 @@ SLOW = ["loading-first", "loading-last", "counting-first", "counting-last", "nob
 def test_first_enumeration_in_many_threads_gives_each_the_whole_list(
     loader: Loader, sandbox: Sandbox, slow: str, way: str
 ) -> None:
-    """Discovery runs once, and every thread sees the complete list in the same order."""
+    """Every thread sees the complete list."""
     vendors(sandbox, slow)
 
     with loader.start(sandbox, linked=way == "linked", system=way == "system") as cl:
@@ -50,10 +50,9 @@ def test_first_enumeration_in_many_threads_gives_each_the_whole_list(
         assert [event.result for event in returns] == [0] * THREADS
         expected = cl.GetPlatformIDs()
         assert len(set(expected)) == 6
-        assert [array.handles() for array in arrays] == [expected] * THREADS
+        assert [sorted(array.handles()) for array in arrays] == [sorted(expected)] * THREADS
         assert [count.u32() for count in counts] == [6] * THREADS
         assert cl.platform_names() == {f"{name}.{i}" for name in NAMES for i in (0, 1)}
-    cl.check_asked_once(*NAMES)
 
 
 @requirement("DISC-GEN-010")
@@ -76,7 +75,6 @@ def test_first_calls_of_all_kinds_in_threads_find_every_vendor(loader: Loader, s
         assert len(addresses) == THREADS // 2
         assert all(event.result for event in addresses), "a thread found a vendor's function missing"
         assert len({counts[thread].i32() for thread in range(3, THREADS, 4)}) == 1
-    cl.check_asked_once(*NAMES)
 
 
 @requirement("DISC-GEN-010")
@@ -98,9 +96,32 @@ def test_rejected_vendors_cost_no_thread_the_others(loader: Loader, sandbox: San
             cl.in_thread(thread, "clGetPlatformIDs", 0, None, counts[thread])
         cl.go()
         assert [count.u32() for count in counts] == [6] * THREADS
+
+
+@requirement("DISC-GEN-025")
+@pytest.mark.parametrize("call", ["clGetPlatformIDs", "clGetExtensionFunctionAddress"])
+@pytest.mark.parametrize("slow", SLOW)
+def test_vendors_are_asked_once_for_all_threads(loader: Loader, sandbox: Sandbox, slow: str, call: str) -> None:
+    """Discovery runs once, whichever call of however many threads comes first, and has the same order for all."""
+    vendors(sandbox, slow)
+    good = [(sandbox.vendors / entry).read_bytes() for entry in sorted(p.name for p in sandbox.vendors.iterdir())]
+    bad = [f"{sandbox.icd(f'bad{i}', faults=['list_call_fails'])}\n" for i in range(3)]
+    sandbox.vendors_in_order([content for pair in zip(bad, good, strict=True) for content in pair])
+
+    with loader.start(sandbox) as cl:
+        arrays = [cl.room(6) for _ in range(THREADS)]
+        for thread in range(THREADS):
+            if call == "clGetPlatformIDs" or thread % 2:
+                cl.in_thread(thread, "clGetPlatformIDs", 6, arrays[thread], None)
+            else:
+                cl.in_thread(thread, call, "clSomethingCCC")
+        assert cl.go() == THREADS
+        expected = cl.GetPlatformIDs()
+        listed = [array.handles() for array in arrays[1::2]]
+        assert listed == [expected] * len(listed)
     cl.check_asked_once(*NAMES)
     rejected = [event.who for event in sandbox.log.happened("loaded") if event.who.startswith("bad")]
-    assert sorted(rejected) == ["bad0", "bad1"], "discovery ran again in a thread that waited"
+    assert sorted(rejected) == ["bad0", "bad1", "bad2"], "discovery ran again in a thread that waited"
 
 
 @requirement("DISC-GEN-010")
@@ -118,7 +139,7 @@ def test_no_platform_is_reported_to_every_thread(loader: Loader, sandbox: Sandbo
         assert [count.u32() for count in counts] == [0] * THREADS
 
 
-@requirement("DISC-GEN-009", "DISC-GEN-010")
+@requirement("DISC-GEN-009")
 def test_enumerations_in_threads_give_identical_lists(loader: Loader, sandbox: Sandbox) -> None:
     """A hundred enumerations from several threads give identical lists."""
     vendors(sandbox, "nobody")
