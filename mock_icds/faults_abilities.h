@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the mock ICD can be told to get wrong of what extensions let an application ask of devices and kernels. */
 
-/* Answers another UUID of devices and drivers in each process. */
+/* Answers another UUID of devices in each process. */
 FAULT(identities_change)
+/* Answers another UUID of drivers in each process. */
+FAULT(identities_of_drivers_change)
 /* Answers the same UUID for all devices of a platform. */
 FAULT(devices_share_an_identity)
 /* Answers 8 bytes as the UUID of devices and drivers. */

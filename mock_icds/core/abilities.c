@@ -27,7 +27,9 @@ static cl_int answer_uuid(const struct object *device, bool of_driver, const uin
     cl_uchar uuid[CL_UUID_SIZE_KHR] = "clharness";
     uuid[10] = of_driver ? 1 : (cl_uchar)platform_device_bit(device);
     uuid[11] = (cl_uchar)device->platform;
-    uuid[12] = fault(FAULT_identities_change, ANY_PLATFORM) ? (cl_uchar)getpid() : 0;
+    const bool changes = of_driver ? fault(FAULT_identities_of_drivers_change, ANY_PLATFORM)
+                                   : fault(FAULT_identities_change, ANY_PLATFORM);
+    uuid[12] = changes ? (cl_uchar)getpid() : 0;
     uuid[10] = fault(FAULT_devices_share_an_identity, ANY_PLATFORM) ? 1 : uuid[10];
     return answer_info(rest, uuid, sizeof uuid - (fault(FAULT_identities_are_short, ANY_PLATFORM) ? 8 : 0));
 }

@@ -59,20 +59,34 @@ def test_query_of_an_extension_has_its_size(icd: Icd, sandbox: Sandbox, name: st
                     assert (query, error) == (query, CL.INVALID_VALUE), f"with room for {less} bytes"
 
 
-def identities(session: IcdSession) -> list[list[bytes]]:
-    """The UUIDs of each device and its driver."""
+def identities(session: IcdSession, query: str) -> list[bytes]:
+    """The UUIDs of all devices, or of their drivers."""
     platforms = platforms_with(session, "cl_khr_device_uuid")
-    return [[answer(platform, device, query) for query in UUIDS] for platform in platforms for device in platform.able]
+    return [answer(platform, device, query) for platform in platforms for device in platform.able]
+
+
+def in_two_processes(icd: Icd, sandbox: Sandbox, query: str) -> list[list[bytes]]:
+    """The UUIDs that two processes read, one after the other."""
+    result = []
+    for _ in range(2):
+        with icd.open(sandbox) as session:
+            result.append(identities(session, query))
+    return result
 
 
 @requirement("API-CON-040")
 @extension("cl_khr_device_uuid")
 def test_device_has_the_same_uuid_in_each_process(icd: Icd, sandbox: Sandbox) -> None:
-    """Two processes after each other read the same UUIDs of devices and drivers."""
-    with icd.open(sandbox) as session:
-        first = identities(session)
-    with icd.open(sandbox) as session:
-        second = identities(session)
+    """Two processes after each other read the same UUIDs of devices."""
+    first, second = in_two_processes(icd, sandbox, "CL_DEVICE_UUID_KHR")
+    assert first == second, "the UUIDs of the second process are others"
+
+
+@requirement("API-CON-053")
+@extension("cl_khr_device_uuid")
+def test_driver_has_the_same_uuid_in_each_process(icd: Icd, sandbox: Sandbox) -> None:
+    """Two processes after each other read the same UUIDs of drivers."""
+    first, second = in_two_processes(icd, sandbox, "CL_DRIVER_UUID_KHR")
     assert first == second, "the UUIDs of the second process are others"
 
 
