@@ -272,25 +272,39 @@ def test_value_that_is_not_a_platform_beside_devices_is_refused_or_their_vendors
     record("devices' vendor" if who else "refused")
 
 
+def lists_for_nobody() -> list[Words | None]:
+    """Lists that name no platform, and none at all."""
+    return [None, *(words for words, _ in WITHOUT_PLATFORM.values() if OTHER not in words)]
+
+
 @requirement("DISP-CTX-010")
-@pytest.mark.parametrize("function", BY_PROPERTY)
-def test_context_without_vendors_is_invalid_platform(loader: Loader, sandbox: Sandbox, function: str) -> None:
+def test_context_without_vendors_is_invalid_platform(loader: Loader, sandbox: Sandbox) -> None:
     """Without any vendor the answer is CL_INVALID_PLATFORM, with whatever list, and without errcode_ret, too."""
-    lists: list[Words | None] = [None, *(words for words, _ in WITHOUT_PLATFORM.values() if OTHER not in words)]
+    function = "clCreateContextFromType"
     with loader.start(sandbox) as cl:
-        address = cl.GetExtensionFunctionAddress(function) if function == "clGetGLContextInfoKHR" else None
-        for words in lists:
+        for words in lists_for_nobody():
+            code = cl.buffer(8, 0x5A)
+            assert cl.call(function, words, 1, None, None, code) == 0
+            assert code.bytes() == pack([CL.INVALID_PLATFORM], 4) + b"\x5a" * 4
+            assert cl.call(function, words, 1, None, None, None) == 0
+    vendors(loader, sandbox, function)
+    with loader.start(sandbox) as cl:
+        world = World(cl, function)
+        assert who_is_called(cl, sandbox, world, world.objects[0], [PLATFORM, OWN, 0]) == world.objects[0].owner
+
+
+@requirement("DISP-CTX-014")
+def test_gl_context_info_without_vendors_is_invalid_platform(loader: Loader, sandbox: Sandbox) -> None:
+    """Without any vendor the answer is CL_INVALID_PLATFORM, with whatever list."""
+    function = "clGetGLContextInfoKHR"
+    with loader.start(sandbox) as cl:
+        address = cl.GetExtensionFunctionAddress(function)
+        for words in lists_for_nobody():
             outputs = [cl.buffer(8, 0x5A), cl.buffer(8, 0x5A)]
-            if address:
-                assert (
-                    cl.call_at(address, function, words, CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, 8, *outputs)
-                    == CL.INVALID_PLATFORM
-                )
-            else:
-                assert cl.call(function, words, 1, None, None, outputs[0]) == CL.SUCCESS
-                assert outputs[0].bytes() == pack([CL.INVALID_PLATFORM], 4) + b"\x5a" * 4
-                assert cl.call(function, words, 1, None, None, None) == CL.SUCCESS
-            assert outputs[1].bytes() == b"\x5a" * 8
+            arguments = (words, CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, 8, *outputs)
+            result = cl.call_at(address, function, *arguments) if address else cl.call(function, *arguments)
+            assert result == CL.INVALID_PLATFORM
+            assert [output.bytes() for output in outputs] == [b"\x5a" * 8] * 2
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
         world = World(cl, function)
