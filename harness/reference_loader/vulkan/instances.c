@@ -123,7 +123,9 @@ VkResult loader_vkEnumerateInstanceLayerProperties(uint32_t *count, VkLayerPrope
 VkResult loader_vkEnumerateInstanceVersion(uint32_t *version);
 VkResult loader_vkEnumerateInstanceVersion(uint32_t *version)
 {
-    *version = VK_HEADER_VERSION_COMPLETE;
+    /* VK_KHR_maintenance5 came with 1.3.260; it is known whatever the headers are. */
+    const uint32_t maintenance5 = VK_MAKE_API_VERSION(0, 1, 3, 260);
+    *version = VK_HEADER_VERSION_COMPLETE > maintenance5 ? VK_HEADER_VERSION_COMPLETE : maintenance5;
     return VK_SUCCESS;
 }
 
