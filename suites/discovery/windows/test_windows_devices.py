@@ -134,7 +134,7 @@ def test_component_where_the_kernel_lists_adapters(loader: WindowsLoader, sandbo
     record("asked" if "component" in names else "left to the kernel")
 
 
-@requirement("DISC-WIN-006")
+@requirement("DISC-WIN-022")
 def test_devices_of_other_classes_are_not_asked(loader: WindowsLoader, sandbox: Sandbox) -> None:
     """A device of another class is not asked, though its key has such a value; a component beside it is."""
     sandbox.older_system()

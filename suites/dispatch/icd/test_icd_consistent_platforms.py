@@ -130,7 +130,7 @@ def test_platform_has_the_extensions_of_all_its_devices(icd: Icd, sandbox: Sandb
 
 @requirement("API-CON-003")
 def test_versions_of_opencl_c_include_the_older_ones(icd: Icd, sandbox: Sandbox) -> None:
-    """A device of OpenCL 3.0 that has a compiler lists OpenCL C 1.0, 1.1, 1.2 and 3.0, each once."""
+    """A device of OpenCL 3.0 that has a compiler lists OpenCL C 1.0, 1.1, 1.2 and 3.0."""
 
     def check(objects: IcdObjects) -> None:
         info = Info(objects)
@@ -141,7 +141,6 @@ def test_versions_of_opencl_c_include_the_older_ones(icd: Icd, sandbox: Sandbox)
         versions = [version for _, version in listed]
         lacking = {(1, 0), (1, 1), (1, 2), (3, 0)} - set(versions)
         assert not lacking, f"not listed: {sorted(lacking)}"
-        assert len(versions) == len(set(versions)), f"listed twice: {sorted(versions)}"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("CL_DEVICE_OPENCL_C_ALL_VERSIONS", check)
@@ -369,7 +368,6 @@ def test_numbers_of_a_device_reach_what_its_profile_demands(icd: Icd, sandbox: S
         largest = info.number(*of_device(info, "MAX_MEM_ALLOC_SIZE"))
         least = max(min(1 << 30, whole // 4), 32 << 20)
         assert least <= largest, "CL_DEVICE_MAX_MEM_ALLOC_SIZE is less than 32 MiB or a quarter of the memory"
-        assert largest <= whole, f"CL_DEVICE_MAX_MEM_ALLOC_SIZE is {largest}, of {whole} bytes of memory"
 
     def check_address(objects: IcdObjects) -> None:
         info = Info(objects)
@@ -428,3 +426,17 @@ def test_image_formats_are_counted_and_listed_once(icd: Icd, sandbox: Sandbox, k
     with icd.attempts(sandbox) as attempts:
         for flags in ("CL_MEM_READ_ONLY", "CL_MEM_WRITE_ONLY", "CL_MEM_READ_WRITE"):
             attempts.check(flags, lambda objects, flags=flags: check(objects, flags))  # type: ignore[misc]
+
+
+@requirement("API-CON-054")
+def test_largest_allocation_fits_the_memory(icd: Icd, sandbox: Sandbox) -> None:
+    """The largest allocation of a device is not more than its memory."""
+
+    def check(objects: IcdObjects) -> None:
+        info = Info(objects)
+        whole = info.number(*of_device(info, "GLOBAL_MEM_SIZE"))
+        largest = info.number(*of_device(info, "MAX_MEM_ALLOC_SIZE"))
+        assert largest <= whole, f"CL_DEVICE_MAX_MEM_ALLOC_SIZE is {largest}, of {whole} bytes of memory"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("CL_DEVICE_MAX_MEM_ALLOC_SIZE", check)

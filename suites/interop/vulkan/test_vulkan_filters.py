@@ -126,8 +126,6 @@ def test_selected_driver_is_loaded_although_it_is_disabled(vulkan_loader: Vulkan
         ("alpha.json", "beta.json", {"alpha"}),
         ("alpha.json", "nothing", {"alpha"}),
         ("alpha*", "*bet.json", {"alpha", "alphabet"}),
-        ("", "beta.json", {"alpha", "alphabet"}),
-        ("beta.json", "", {"beta"}),
         ("nothing", "beta.json", set()),
         ("nothing", "*", set()),
         ("*", "*", ALL),
@@ -233,3 +231,19 @@ def test_drivers_that_a_filter_takes_away_are_told(
     lines = [line for line in (vk.stderr + vk.stdout).splitlines() if variable in line]
     assert {name for name in ALL if any(f'"{name}.json"' in line for line in lines)} == taken
     assert len(lines) == len(taken), lines
+
+
+@requirement("VK-DSC-056")
+@pytest.mark.parametrize(
+    ("select", "disable", "expected"), [("", "beta.json", {"alpha", "alphabet"}), ("beta.json", "", {"beta"})]
+)
+def test_empty_filter_is_none(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, select: str, disable: str, expected: set[str]
+) -> None:
+    """A filter that is set and empty is as good as none: the other one holds alone."""
+    vulkan_loader.require("driver filters")
+    add_drivers(sandbox)
+    sandbox.env |= {SELECT: select, DISABLE: disable}
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == expected
