@@ -160,7 +160,9 @@ def test_semaphore_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sandbox, 
             name = query or semaphores.list_name
             expected = {
                 CL.SEMAPHORE_CONTEXT_KHR: [pack([semaphores.context])],
-                CL.SEMAPHORE_REFERENCE_COUNT_KHR: [pack([count], 4) for count in range(1, 9)],  # what is meant is a leak
+                CL.SEMAPHORE_REFERENCE_COUNT_KHR: [
+                    pack([count], 4) for count in range(1, 9)
+                ],  # what is meant is a leak
                 CL.SEMAPHORE_PROPERTIES_KHR: [pack([*listed, 0])],
                 CL.SEMAPHORE_PAYLOAD_KHR: [pack([0])],
                 CL.SEMAPHORE_TYPE_KHR: [pack([CL.SEMAPHORE_TYPE_BINARY_KHR], 4)],
