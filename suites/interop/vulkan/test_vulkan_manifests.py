@@ -159,6 +159,22 @@ def test_escape_in_a_path_stands_for_its_character(
         assert vk.drivers() == {"plain", "escaped"}
 
 
+@requirement("VK-DSC-025")
+@pytest.mark.parametrize("length", [4_096, 20_000, 70_000])
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_manifest_may_have_much_beside_what_it_is_for(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, place: str, length: int
+) -> None:
+    """Keys that the loader has no use for may have more text than a page of memory, or than 16 bits can count."""
+    sandbox.driver("short")
+    content = manifest_of(sandbox.library("long").path)
+    comment = {"comment": "c" * length}
+    sandbox.shown.append(sandbox.manifest("long.json", comment | content if place == "before" else content | comment))
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"short", "long"}
+
+
 @requirement("VK-DSC-034")
 @pytest.mark.parametrize("version", ["1.0.2", "1.1.0", "2.0.0"])
 def test_manifest_of_an_unknown_format_costs_only_itself(
