@@ -31,7 +31,8 @@ EXPORTED extern const char clharness_reference_vulkan_loader[];
 const char clharness_reference_vulkan_loader[] = "clharness reference Vulkan loader";
 
 /* Extensions of instances that this loader has itself. */
-static const char *const own_extensions[] = {PORTABILITY, DIRECT};
+static const char *const own_extensions[] = {PORTABILITY, DIRECT, VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
+                                             VK_EXT_DEBUG_REPORT_EXTENSION_NAME};
 
 static bool is_among(const char *const *names, size_t count, const char *name)
 {

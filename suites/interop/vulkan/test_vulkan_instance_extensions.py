@@ -344,6 +344,22 @@ def test_extension_with_a_name_like_a_known_one_is_not_listed(
             assert str(vk.CreateInstance(extensions=[name])[0]) == "VK_ERROR_EXTENSION_NOT_PRESENT"
 
 
+@requirement("VK-EXT-001", "VK-EXT-006")
+def test_extension_whose_name_begins_another_is_another(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """A driver that has the longer one alone does not get the shorter one, and beside no other driver nobody does."""
+    longer, shorter = "VK_KHR_surface_protected_capabilities", "VK_KHR_surface"
+    sandbox.driver("longer", extensions=longer)
+    with vulkan_loader.start(sandbox) as vk:
+        assert str(vk.CreateInstance(extensions=[shorter])[0]) == "VK_ERROR_EXTENSION_NOT_PRESENT"
+        assert vk.drivers(extensions=[longer]) == {"longer"}
+
+    sandbox.driver("shorter", extensions=shorter)
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers(extensions=[shorter]) == {"longer", "shorter"}
+    assert shorter in enabled(sandbox, "shorter")[-1]
+    assert shorter not in enabled(sandbox, "longer")[-1]
+
+
 @requirement("VK-EXT-008")
 def test_extension_that_the_loader_does_not_know_is_enabled_where_the_user_wants_it(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox

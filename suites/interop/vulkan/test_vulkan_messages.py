@@ -114,6 +114,30 @@ def test_report_reaches_the_callbacks_for_it(vulkan_loader: VulkanLoader, sandbo
 
 
 @requirement("VK-OBJ-028")
+@pytest.mark.parametrize("extension", [UTILS, REPORT])
+def test_application_hears_itself_without_the_drivers(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, extension: str
+) -> None:
+    """Where a loader lists an extension for messages with drivers that do not have it, what is said is heard."""
+    vulkan_loader.require(extension)
+    kinds = ["CreateDebugUtilsMessenger", "DestroyDebugUtilsMessenger", "SubmitDebugUtilsMessage",
+             "CreateDebugReportCallback", "DestroyDebugReportCallback", "DebugReportMessage"]  # fmt: skip
+    sandbox.driver("a", functions={"lacks": [f"vk{kind}EXT" for kind in kinds]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[extension])
+        if extension == UTILS:
+            messenger(vk, instance, 0x5001)
+            submit(vk, instance, ERROR, GENERAL)
+        else:
+            make(vk, instance, REPORT, {"flags": 31, "pUserData": 0x6001})
+            said = (8, 3, 0x1122334455667788, 77, 99, vk.data(b"prefix\0"), vk.data(b"text\0"))
+            vk.call_found(instance, "vkDebugReportMessageEXT", instance, *said)
+        assert vk.drivers(instance) == {"a"}
+    assert len(heard(sandbox, "message" if extension == UTILS else "report")) == 1
+
+
+@requirement("VK-OBJ-028")
 @pytest.mark.parametrize("ended", MESSENGERS)
 def test_messenger_that_was_ended_is_told_nothing(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, ended: int
