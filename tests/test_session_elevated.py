@@ -130,3 +130,17 @@ def test_a_replay_has_the_same_privileges(loader: Loader, sandbox: Sandbox, tmp_
     assert done.returncode == 0, done.stderr
     assert "secure=1" in done.stdout
     assert not sandbox.root.exists()
+
+
+def test_program_that_needs_a_variable_is_not_elevated(tmp_path: Path) -> None:
+    """An elevated process has no LD_LIBRARY_PATH: what is found by it alone is not there, which is not the loader's."""
+    library, needs, whole = (tmp_path / name for name in ("libpart.so", "needs", "whole"))
+    (tmp_path / "part.c").write_text("int part(void);\nint part(void) { return 0; }\n")
+    (tmp_path / "main.c").write_text("int part(void);\nint main(void) { return part(); }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "part.c"], check=True)
+    subprocess.run(["cc", "-o", needs, tmp_path / "main.c", library.parent / "libpart.so"], check=True)
+    subprocess.run(["cc", "-o", whole, tmp_path / "main.c", tmp_path / "part.c"], check=True)
+    machine.require_starting_without_variables(whole)
+    library.rename(tmp_path / "elsewhere.so")
+    with pytest.raises(machine.Unsupported, match=r"cannot be started here: .*libpart\.so"):
+        machine.require_starting_without_variables(needs)

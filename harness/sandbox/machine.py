@@ -15,6 +15,7 @@ from harness.build import build
 from harness.errors import UsageError
 
 NOBODY = 65534
+NOT_STARTED = 127  # the exit code of a program whose libraries are not found
 SEPARATORS = set(" \t\n:")  # of what LD_PRELOAD and lists of folders hold
 
 
@@ -119,6 +120,15 @@ def require_private_mounts() -> None:
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise Unsupported("machine", f"bubblewrap cannot make a private root here: {done.stderr.strip()}")
+
+
+@cache
+def require_starting_without_variables(program: Path) -> None:
+    """Raises Unsupported where a program finds its own libraries by LD_LIBRARY_PATH alone: elevated, it has none."""
+    done = subprocess.run([program], env={}, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode == NOT_STARTED:
+        reason = done.stderr.strip().rpartition("libraries: ")[2]
+        raise Unsupported("machine", f"an elevated process cannot be started here: {reason}")
 
 
 def set_uid_copy(program: Path, library: Path, folder: Path) -> Path | None:

@@ -20,6 +20,7 @@ from harness.sandbox.machine import (
     closed_to_others,
     is_root,
     require_private_mounts,
+    require_starting_without_variables,
     set_uid_copy,
 )
 from harness.subject import capabilities, identify, neighbours, search
@@ -194,6 +195,7 @@ class Loader(Subject):
             raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
         if system:
             raise Unsupported("machine", "a private root forbids elevated privileges (no_new_privs)")
+        require_starting_without_variables(build().probe)
         self.require_loading_when_elevated(lambda box: self.start(box, elevated=True, late=True))
         if copy := set_uid_copy(probe, self.path, sandbox.new_place("elevated")):
             return [], copy

@@ -10,7 +10,13 @@ from typing import Any, ClassVar, Self
 from harness.build import build
 from harness.probe.vulkan_session import VulkanSession
 from harness.sandbox import Unsupported
-from harness.sandbox.machine import at_secure_by_tracer, bubblewrap, require_private_mounts, set_uid_copy
+from harness.sandbox.machine import (
+    at_secure_by_tracer,
+    bubblewrap,
+    require_private_mounts,
+    require_starting_without_variables,
+    set_uid_copy,
+)
 from harness.sandbox.vulkan import VulkanSandbox
 from harness.subject import identify, vulkan_capabilities
 from harness.subject.base import Option, Subject, pairs
@@ -122,6 +128,7 @@ class VulkanLoader(Subject):
         """A private root forbids set-uid programs, but not a tracer."""
         if self.facts.sanitizer:
             raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
+        require_starting_without_variables(build().probe)
         self.require_loading_when_elevated(lambda box: self.start(box, elevated=True, late=True))
         own = None if sandbox.binds else set_uid_copy(build().probe, self.path, sandbox.new_place("elevated"))
         if own:
