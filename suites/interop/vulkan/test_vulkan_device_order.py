@@ -82,6 +82,22 @@ def test_devices_of_a_type_are_sorted_by_their_place(
             assert list(vk.device_names(api_version=api_version)) == ["a.0", "b.0", "c.0"]
 
 
+@requirement("VK-OBJ-030")
+@pytest.mark.parametrize("extensions", ["", "VK_EXT_pci_bus_information", "VK_KHR_swapchain VK_EXT_memory_budget"])
+def test_devices_that_do_not_say_where_they_are_come_last(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, extensions: str
+) -> None:
+    """Of one type, after those with VK_EXT_pci_bus_info: whatever else they have, and would answer to its query."""
+    vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
+    sandbox.driver("placed", **PLACED)
+    sandbox.driver("elsewhere", **PLACED | {"device_extensions": extensions, "pci_bus": 1})
+
+    for order in permutations(["placed", "elsewhere"]):
+        name_in_order(sandbox, order)
+        with vulkan_loader.start(sandbox) as vk:
+            assert list(vk.device_names(api_version="1.1.0")) == ["placed.0", "elsewhere.0"]
+
+
 @pytest.mark.parametrize(
     "what",
     [
