@@ -54,6 +54,8 @@ class Configuration:
 
 
 T = "enable_testing()\n"
+# A third of what is compiled is for Vulkan, by the same rules: test_consumer_settings.py looks at every target.
+NO_VULKAN = "-DCLHARNESS_VULKAN_HEADERS=OFF"
 CONFIGURATIONS = {
     # Each builds the whole harness, which takes as long as hundreds of other tests: what goes together is one project.
     "make, Debug, before the loader, sanitizers": Configuration(
@@ -62,12 +64,13 @@ CONFIGURATIONS = {
             "-DCMAKE_BUILD_TYPE=Debug",
             "-DCMAKE_C_FLAGS=-fsanitize=address,undefined --coverage",
             "-DCMAKE_C_COMPILER=gcc",
+            NO_VULKAN,
         ),
         generator="Unix Makefiles",
     ),
     "several configurations, fetched after the loader, without extensions": Configuration(
         f"include(CTest)\n{LOADER}{FETCH}{SUITES}",
-        ("-DCMAKE_C_EXTENSIONS=OFF", "-DCMAKE_C_STANDARD=99"),
+        ("-DCMAKE_C_EXTENSIONS=OFF", "-DCMAKE_C_STANDARD=99", NO_VULKAN),
         generator="Ninja Multi-Config",
         build=("--config", "Release"),
     ),
@@ -98,7 +101,11 @@ CONFIGURATIONS = {
     ),
     "link-time optimisation, in C++": Configuration(
         f"{T}set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n{CLHARNESS}enable_language(C)\n{LOADER}{SUITES}",
-        ("-DCMAKE_SHARED_LINKER_FLAGS=-Wl,-Bsymbolic-functions", "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,--no-undefined"),
+        (
+            "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,-Bsymbolic-functions",
+            "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,--no-undefined",
+            NO_VULKAN,
+        ),
         needs="g++",
         languages="CXX",
     ),

@@ -22,15 +22,20 @@ options=()
 
 cmake -S "$source" -B "$work" -D CMAKE_BUILD_TYPE=None -D CLHARNESS_BUILD_TESTS=OFF -D BUILD_TESTING=OFF \
     -D CLHARNESS_SEEDED_FAULTS=OFF -D "CLHARNESS_FUZZ_ENGINE=$LIB_FUZZING_ENGINE" "${options[@]}"
-cmake --build "$work" --parallel "$(nproc)" --target clharness_fuzz_targets clharness_reference_loader
+
+targets=()
+for file in "$source"/fuzz/targets/*.c; do
+    target=$(basename "$file" .c)
+    # Of a vendor's ICD or a Vulkan loader: none is here.
+    [[ $target == vendor_icd || $target == vulkan_* ]] || targets+=("$target")
+done
+cmake --build "$work" --parallel "$(nproc)" --target clharness_reference_loader "${targets[@]/#/clharness_fuzz_}"
 
 mkdir -p "$OUT/lib"
 cp "${CLHARNESS_SUBJECT:-$work/harness/reference_loader/libOpenCL.so.1}" "$OUT/lib/libOpenCL.so.1"
-for program in "$work"/fuzz/fuzz_*; do
-    target=${program##*/fuzz_}
-    [[ $target != vendor_icd && $target != vulkan_* ]] || continue # of a vendor's ICD or a Vulkan loader: none is here
+for target in "${targets[@]}"; do
     name=clharness_$target
-    cp "$program" "$OUT/$name"
+    cp "$work/fuzz/fuzz_$target" "$OUT/$name"
     (cd "$source" && python3 -m harness.fuzz.grown --seed-corpus "$target" "$OUT/${name}_seed_corpus.zip")
     [[ ! -e $source/fuzz/dictionaries/$target.dict ]] ||
         cp "$source/fuzz/dictionaries/$target.dict" "$OUT/$name.dict"
