@@ -65,6 +65,14 @@ def test_seeds_show_the_fault(fuzz_build: builds.FuzzBuild, fault: str, tmp_path
     assert sound.returncode == 0, sound.stderr[-800:]
 
 
+def test_an_order_is_compared_where_there_is_one(fuzz_build: builds.FuzzBuild, tmp_path: Path) -> None:
+    """Where one layer of two is initialised, the small machine shows no order, and three layers no other one."""
+    three = sweep.setting("LAYERS_COUNT", 3)
+    done = _run(fuzz_build, fuzz_build.planted_loader(), "last_layer_of_a_list_lost", [three], tmp_path)
+    found = [line for line in done.stderr.splitlines() if "clharness-fuzz: finding: " in line]
+    assert found and "layer-among-many: layer 2 of 3 is initialised 0 times" in found[0], done.stderr[-800:]
+
+
 def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild, tmp_path: Path) -> None:
     everything = set(sweep.limits())
     assert len(everything) > 7000

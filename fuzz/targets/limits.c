@@ -284,7 +284,7 @@ static void check_order(void)
 {
     struct machine even = even_control();
     const struct outcome *small = control_of(&even);
-    if (!small || !small->known || small->order == MIXED || machine.of[DUPLICATE]) {
+    if (!small || !small->known || small->order == NO_DIRECTION || small->order == MIXED || machine.of[DUPLICATE]) {
         return;
     }
     for (unsigned i = 1; i < offered.count; i++) {
@@ -309,7 +309,7 @@ static void check_chain(const struct outcome *small)
     if (chain_length < 2) {
         return;
     }
-    if (outcome.layer_order != small->layer_order) {
+    if (directions_differ(outcome.layer_order, small->layer_order)) {
         finding("wrong", "order-of-layers", "%u layers are initialised in another order than two", chain_length);
     }
     for (unsigned n = 0; n < chain_length; n++) {
@@ -434,7 +434,7 @@ void target_ended(void)
             return;
         }
     }
-    if (chain_length > 2 && outcome.end_order != small->end_order) {
+    if (chain_length > 2 && directions_differ(outcome.end_order, small->end_order)) {
         finding("wrong", "end-order-of-layers", "%u layers are deinitialised in another order than two", chain_length);
     }
 }

@@ -64,6 +64,11 @@ static void follow(enum direction *direction, unsigned *last, unsigned *seen, un
     ++*seen;
 }
 
+bool directions_differ(enum direction one, enum direction other)
+{
+    return one != NO_DIRECTION && other != NO_DIRECTION && one != other;
+}
+
 /* --- discovery --- */
 
 static const cl_platform_id *list_of(cl_uint room, cl_uint count)

@@ -13,7 +13,8 @@ struct offered_list {
     unsigned platform[OFFERED_MOST];
 };
 
-enum direction { MIXED, UPWARDS, DOWNWARDS };
+/* Fewer than two have none. */
+enum direction { NO_DIRECTION, MIXED, UPWARDS, DOWNWARDS };
 
 struct outcome {
     bool known;              /* the life of the loader was not left by a crash */
@@ -33,6 +34,8 @@ struct outcome {
     unsigned count; /* of platforms */
 };
 
+/* Whether two orders are to be seen, and are not the same. */
+bool directions_differ(enum direction one, enum direction other);
 /* Discovers, and checks whatever is right on its own. */
 void look(struct offered_list *offered, struct outcome *outcome);
 /* What is to be seen after the end of the loader. */
