@@ -40,6 +40,12 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "FILE_NAME": ({"VENDORS_COUNT": 3}, {"WAY": 4}),
     "TAIL": ({"VENDORS_COUNT": 3},),
     "JUNK": ({"VENDORS_COUNT": 3},),
+    "WAY": ({}, *({"VENDORS_COUNT": count} for count in (3, 40, 130))),
+    "LAYER_WAY": tuple({"LAYERS_COUNT": count} for count in (2, 40, 130)),
+    "ALIKE": (
+        {"VENDORS_COUNT": 3, "REVERSED": 1},
+        *({"LAYERS_COUNT": 3, "LAYER_WAY": 1, "REVERSED": order} for order in range(2)),
+    ),
     "DUPLICATE": (
         {"VENDORS_COUNT": 120},
         {"VENDORS_COUNT": 40, "PLACE": 2},
@@ -50,12 +56,12 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "REFUSED": tuple({"VENDORS_COUNT": 40, "FLAW": flaw} for flaw in range(1, 5)),
     "LAYERS_COUNT": (
         {},
-        *({"LAYER_FILES": 1, "REVERSED": order} for order in range(2)),
+        *({"LAYER_WAY": 1, "REVERSED": order} for order in range(2)),
         {"LAYER_SCHEME": 1},
         {"LAYER_SCHEME": 2},
     ),
-    "LAYER_PATH": ({"LAYERS_COUNT": 1}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_FILES": 1}),
-    "LAYER_DUPLICATE": ({"LAYERS_COUNT": 40}, {"LAYERS_COUNT": 40, "LAYER_FILES": 1}),
+    "LAYER_PATH": ({"LAYERS_COUNT": 1}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}),
+    "LAYER_DUPLICATE": ({"LAYERS_COUNT": 40}, {"LAYERS_COUNT": 40, "LAYER_WAY": 1}),
     "DEFAULT": (*({"VENDORS_COUNT": count} for count in (5, 17, 33)), {"VENDORS_COUNT": 9, "DEFAULT_FORM": 3}),
     "VARIABLE_LENGTH": tuple(
         {"VENDORS_COUNT": 4, "VARIABLE": variable, "VARIABLE_FORM": form}
@@ -65,8 +71,8 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "PAIRS": ({}, {"VENDORS_COUNT": 3, "PAIR_PLACE": 2}),
     "LIST": ({"VENDORS_COUNT": 2},),
     "QUERY": ({"VENDORS_COUNT": 2},),
-    "FOLDER": ({"WAY": 1}, {"WAY": 2}, {"LAYERS_COUNT": 2, "LAYER_FILES": 1}),
-    "ABSENT": ({}, {"WAY": 3}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_FILES": 1}),
+    "FOLDER": ({"WAY": 1}, {"WAY": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}),
+    "ABSENT": ({}, {"WAY": 3}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}),
     "UNLOADABLE": ({"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 5, "PLATFORMS_COUNT": 0}),
 }
 # Loaders take long for many of these: quadratic time.

@@ -34,7 +34,8 @@ static const struct {
     [TAIL] = {"bytes after the first line of its file", 66000, 3},
     [JUNK] = {"other files in the folder", 1090, 2},
     [WAY] = {"way to the vendors (0 default folder, 1 OCL_ICD_VENDORS, 2 OPENCL_VENDOR_PATH, 3 OCL_ICD_FILENAMES, 4 "
-             "OCL_ICD_VENDORS names the special vendor's file, 5 its library)",
+             "OCL_ICD_VENDORS names the special vendor's file, 5 its library, 6 OCL_ICD_FILENAMES beside the others, 7 "
+             "OCL_ICD_VENDORS beside the others)",
              WAYS - 1, WAYS - 1},
     [REVERSED] = {"the folder is in the reverse order of names", 1, 1},
     [DUPLICATE] = {"distance at which the special vendor is named again", 1090, 2},
@@ -43,7 +44,9 @@ static const struct {
     [LAYERS_COUNT] = {"layers", 300, 2},
     [LAYER_PATH] = {"bytes of the last layer's path", 4095, 9},
     [LAYER_DUPLICATE] = {"distance at which the first layer is named again", 300, 1},
-    [LAYER_FILES] = {"files name the layers", 1, 1},
+    [LAYER_WAY] = {"way to the layers (0 OPENCL_LAYERS, 1 default folder, 2 OPENCL_LAYERS beside OPENCL_LAYER_PATH, 3 "
+                   "OPENCL_LAYER_PATH beside OPENCL_LAYERS)",
+                   LAYER_WAYS - 1, LAYER_WAYS - 1},
     [LAYER_SCHEME] = {"scheme of layers (0 both, 1 clInitLayerWithProperties, 2 clInitLayer)", SCHEMES - 1,
                       SCHEMES - 1},
     [DEFAULT] = {"OCL_ICD_DEFAULT_PLATFORM, and 1", 70000, 5},
@@ -63,6 +66,7 @@ static const struct {
     [ABSENT] = {"bytes of the name of one more library, and one more layer, which are not there", 70000, 9},
     [DEVICES_TYPE] = {"type of the special platform's devices (0 GPU, 1 CPU, 2 others)", 2, 2},
     [UNLOADABLE] = {"its library can be unloaded", 1, 1},
+    [ALIKE] = {"bytes that the names of all files begin with", 240, 2},
 };
 
 _Static_assert(PATH_MAX == 4096 && NAME_MAX == 255, "the lengths of paths above");
@@ -297,8 +301,23 @@ static void make_vendors(const struct machine *machine)
 
 static const char *folder_of(const struct machine *machine)
 {
-    bool named = machine->of[WAY] == WAY_VENDORS || machine->of[WAY] == WAY_VENDOR_PATH;
+    enum way way = (enum way)machine->of[WAY];
+    bool named = way == WAY_VENDORS || way == WAY_VENDOR_PATH || way == WAY_VENDORS_BESIDE;
     return named ? long_path("/", "vendors", machine->of[FOLDER]) : "/etc/OpenCL/vendors";
+}
+
+#define NOT_THERE "/not-there.so"
+
+static const char *empty_folder(void)
+{
+    world_file("/empty", FILE_FOLDER, NULL, 0);
+    return "/empty";
+}
+
+/* The front of all names. */
+static const char *alike(const struct machine *machine)
+{
+    return filled("", machine->of[ALIKE], 'b');
 }
 
 /* The name of a library that is not there; NULL where the machine has none. */
@@ -318,7 +337,7 @@ static const char *add_file(const struct machine *machine, unsigned number, cons
     enum { NAMES = 9999 };
     unsigned name = machine->of[REVERSED] ? NAMES - number : number;
     bool special = members[special_member].library && texts_equal(library, members[special_member].library->name);
-    const char *begin = keep_text("%04u", name);
+    const char *begin = keep_text("%s%04u", alike(machine), name);
     begin = special ? filled(begin, machine->of[FILE_NAME], 'f') : begin;
     const char *path = keep_text("%s/%s.icd", folder_of(machine), begin);
     const char *tail = special && machine->of[TAIL] ? filled("#", machine->of[TAIL], 't') : "";
@@ -341,7 +360,7 @@ static void make_files(const struct machine *machine)
     const char *list = "";
     const char *special_file = "";
     size_t room = (size_t)(member_count + 3) * 32 + 2 * (size_t)machine->of[PATH] + machine->of[ABSENT];
-    char *to = way == WAY_LIST ? keep(room) : NULL;
+    char *to = way == WAY_LIST || way == WAY_LIST_BESIDE ? keep(room) : NULL;
     list = to ? to : list;
     if (to && absent(machine)) {
         to = stpcpy(to, absent(machine));
@@ -369,12 +388,18 @@ static void make_files(const struct machine *machine)
         }
     }
     junk(machine, machine->of[JUNK] / 2, machine->of[JUNK]);
-    static const char *const variables[WAYS] = {
+    bool beside = way == WAY_LIST_BESIDE || way == WAY_VENDORS_BESIDE;
+    unsigned alone = beside ? (to ? WAY_LIST : WAY_VENDORS) : way;
+    static const char *const variables[] = {
         NULL, "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES", "OCL_ICD_VENDORS", "OCL_ICD_VENDORS"};
-    const char *values[WAYS] = {NULL, folder_of(machine), folder_of(machine),
-                                list, special_file,       library_path(machine, special_member)};
-    if (variables[way]) {
-        world_variable(variables[way], values[way]);
+    const char *values[] = {NULL, folder_of(machine), folder_of(machine),
+                            list, special_file,       library_path(machine, special_member)};
+    if (variables[alone]) {
+        world_variable(variables[alone], values[alone]);
+    }
+    if (beside) {
+        world_variable(to ? "OCL_ICD_VENDORS" : "OCL_ICD_FILENAMES", to ? empty_folder() : NOT_THERE);
+        world_variable("OPENCL_VENDOR_PATH", empty_folder());
     }
 }
 
@@ -409,9 +434,15 @@ static void make_variables(const struct machine *machine)
     }
 }
 
+static bool has_layer_files(const struct machine *machine)
+{
+    return machine->of[LAYER_WAY] == LAYER_WAY_FILES || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE;
+}
+
 static const char *layer_folder(const struct machine *machine)
 {
-    return machine->of[FOLDER] ? long_path("/", "layers", machine->of[FOLDER]) : "/etc/OpenCL/layers";
+    bool named = machine->of[FOLDER] || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE;
+    return named ? long_path("/", "layers", machine->of[FOLDER]) : "/etc/OpenCL/layers";
 }
 
 /* Nothing where OPENCL_LAYERS names them. One that is named again stays the first by its name. */
@@ -419,9 +450,10 @@ static void add_layer_file(const struct machine *machine, unsigned number, const
 {
     enum { NAMES = 9999 };
     unsigned name = machine->of[REVERSED] && !machine->of[LAYER_DUPLICATE] ? NAMES - number : number;
-    if (machine->of[LAYER_FILES]) {
+    if (has_layer_files(machine)) {
         const char *content = keep_text("%s\n", library);
-        world_file(keep_text("%s/%04u.lay", layer_folder(machine), name), FILE_REGULAR, content, strlen(content));
+        world_file(keep_text("%s/%s%04u.lay", layer_folder(machine), alike(machine), name), FILE_REGULAR, content,
+                   strlen(content));
     }
 }
 
@@ -450,10 +482,13 @@ static void make_layers(const struct machine *machine)
             add_layer_file(machine, ++number, named);
         }
     }
-    if (count && !machine->of[LAYER_FILES]) {
-        world_variable("OPENCL_LAYERS", list);
-    } else if (count && machine->of[FOLDER]) {
-        world_variable("OPENCL_LAYER_PATH", layer_folder(machine));
+    bool beside = machine->of[LAYER_WAY] >= LAYER_WAY_LIST_BESIDE;
+    bool files = has_layer_files(machine);
+    if (count && (!files || beside)) {
+        world_variable("OPENCL_LAYERS", files ? NOT_THERE : list);
+    }
+    if (count && (beside || (files && machine->of[FOLDER]))) {
+        world_variable("OPENCL_LAYER_PATH", files ? layer_folder(machine) : empty_folder());
     }
 }
 

@@ -28,7 +28,7 @@ enum number {
     LAYERS_COUNT,
     LAYER_PATH,      /* length of the last layer's path */
     LAYER_DUPLICATE, /* the first layer is named once more, so many layers later */
-    LAYER_FILES,     /* files name the layers, and not OPENCL_LAYERS */
+    LAYER_WAY,       /* how layers are found: enum layer_way */
     LAYER_SCHEME,    /* enum layer_scheme */
     DEFAULT,         /* OCL_ICD_DEFAULT_PLATFORM, and 1 */
     DEFAULT_FORM,
@@ -46,13 +46,26 @@ enum number {
     ABSENT,       /* length of the name of one more library and one more layer, which are not there */
     DEVICES_TYPE, /* of the special platform's devices */
     UNLOADABLE,   /* the special platform says that its library can be unloaded */
+    ALIKE,        /* length of what the names of all files begin with */
     NUMBERS,
     CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
     CLASS_B,
     ALL_NUMBERS
 };
 
-enum way { WAY_FOLDER, WAY_VENDORS, WAY_VENDOR_PATH, WAY_LIST, WAY_FILE, WAY_LIBRARY, WAYS };
+/* BESIDE: another variable names a folder without files, or a library that is not there. */
+enum way {
+    WAY_FOLDER,
+    WAY_VENDORS,
+    WAY_VENDOR_PATH,
+    WAY_LIST,
+    WAY_FILE,
+    WAY_LIBRARY,
+    WAY_LIST_BESIDE,
+    WAY_VENDORS_BESIDE,
+    WAYS
+};
+enum layer_way { LAYER_WAY_LIST, LAYER_WAY_FILES, LAYER_WAY_LIST_BESIDE, LAYER_WAY_FILES_BESIDE, LAYER_WAYS };
 
 struct machine {
     unsigned of[ALL_NUMBERS];
