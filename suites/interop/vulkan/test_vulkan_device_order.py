@@ -89,8 +89,9 @@ def test_devices_that_do_not_say_where_they_are_come_last(
 ) -> None:
     """Of one type, after those with VK_EXT_pci_bus_info: whatever else they have, and would answer to its query."""
     vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
-    sandbox.driver("placed", **PLACED)
-    sandbox.driver("elsewhere", **PLACED | {"device_extensions": extensions, "pci_bus": 1})
+    settings: dict[str, Any] = PLACED
+    sandbox.driver("placed", **settings)
+    sandbox.driver("elsewhere", **settings | {"device_extensions": extensions, "pci_bus": 1})
 
     for order in permutations(["placed", "elsewhere"]):
         name_in_order(sandbox, order)
