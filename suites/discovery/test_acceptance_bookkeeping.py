@@ -117,4 +117,3 @@ def test_platforms_are_usable_whichever_allocation_fails(loader: Loader, sandbox
     for number in range(1, 33):  # one case: which allocation is the n-th differs between builds of one loader
         with loader.start(sandbox, failing_allocation=number) as cl:
             assert set(cl.used_platforms()) <= {"a.0", "a.1", "b"}, f"allocation {number} failed"
-            assert cl.open_files() == [], f"allocation {number} failed"

@@ -206,11 +206,22 @@ def test_repeated_discoveries_leave_no_heap(loader: Loader, sandbox: Sandbox, ki
             raise Leaked(f"libraries of unloadable vendors are still loaded when the loader is not: {stays}")
 
 
+# Files whose text is not one line that names a library.
+ODD = {
+    "long-line": f"/{'x' * 5000}.so\n",
+    "two-lines": "/gone.so\n/gone.so\n",
+    "blanks": "  \n",
+    "no-newline": "/gone.so",
+}
+
+
 @requirement("DISC-GEN-016")
-@pytest.mark.parametrize("kind", ["nothing", *BAD])
+@pytest.mark.parametrize("kind", ["nothing", *BAD, *ODD])
 def test_discovery_closes_every_file_and_directory(loader: Loader, sandbox: Sandbox, kind: str) -> None:
     """Discovery closes every file and directory that it opened, also where it was disappointed by what it found."""
-    contents = [bad(sandbox, kind, f"x{i}") for i in range(3)] if kind in BAD else []
+    contents = (
+        [bad(sandbox, kind, f"x{i}") for i in range(3)] if kind in BAD else [ODD[kind]] * 3 if kind in ODD else []
+    )
 
     for good in (0, 2):
         sandbox.vendors_in_order([f"{sandbox.icd(f'g{i}')}\n" for i in range(good)] + contents)

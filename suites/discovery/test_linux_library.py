@@ -46,12 +46,10 @@ def good_vendors(sandbox: Sandbox, place: str, bad: object) -> list[str]:
 
 
 def assert_ignored(loader: Loader, sandbox: Sandbox, place: str, bad: object, way: str = "opened") -> None:
-    """The good vendors around a bad library are all there is; nothing of it stays loaded or open."""
+    """The good vendors around a bad library are all there is; nothing of it stays loaded."""
     good = good_vendors(sandbox, place, bad)
     with loader.start(sandbox, **WAYS[way]) as cl:
-        files = cl.open_files()
         cl.check_vendors(*good)
-        assert cl.open_files() == files
         assert not cl.maps(bad)
 
 
@@ -418,9 +416,7 @@ def test_loader_named_as_a_vendor_is_ignored(loader: Loader, sandbox: Sandbox, w
     names: dict[str, object] = {"opened": loader.path, "linked": "libOpenCL.so.1"}
     good = good_vendors(sandbox, place, names[way])
     with loader.start(sandbox, **WAYS[way]) as cl:
-        files = cl.open_files()
         cl.check_vendors(*good)
-        assert cl.open_files() == files
 
 
 @requirement("DISC-LNX-025")
