@@ -11,6 +11,7 @@
 #include "core/events.h"
 #include "core/load_faults.h"
 #include "core/references.h"
+#include "core/refusals.h"
 #include "distinct.h"
 #include "external/devices.h"
 #include "external/external.h"
@@ -23,7 +24,7 @@ typedef bool handler(enum function function, const uint64_t *arguments, uint64_t
 typedef void follower(enum function function, const uint64_t *arguments, uint64_t *result);
 
 /* The first part that answers a call is the only one; the last answers them all. */
-static handler *const handlers[] = {termination_handle, gl_handle, external_handle, core_handle};
+static handler *const handlers[] = {refusals_of_function, termination_handle, gl_handle, external_handle, core_handle};
 static follower *const followers[] = {devices_follow, compute_follow, events_follow, references_follow,
                                       load_faults_follow};
 

@@ -73,6 +73,8 @@ FUNCTION_SETTING(answers, flag)
 FUNCTION_SETTING(silent, flag)
 /* Refuses no arguments, where the ICD refuses. */
 FUNCTION_SETTING(takes_anything, flag)
+/* Answers CL_INVALID_OPERATION to whatever it is given, as if the device did not have what it is for. */
+FUNCTION_SETTING(refused, flag)
 /* Makes objects, and no other function does, that the fault answer_is_off is about. */
 FUNCTION_SETTING(misreported, flag)
 /* Does not exist: NULL in the table and to queries; of one platform, NULL to a query of ICD 2 for that platform. */

@@ -77,7 +77,7 @@ class Survey:
             if function == "clSVMAlloc":
                 return "CL_SUCCESS" if objects.named("svm") else "NULL"
             error = calls.prepare(objects, function).make()
-            if calls.lacks(function, error):
+            if calls.lacks(objects, function, error):
                 raise Unsupported("loader", str(error), function)
             return str(error)
 

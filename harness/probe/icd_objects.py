@@ -11,6 +11,7 @@ from harness.api.codes import CL
 from harness.api.contract.slots import opencl_version, slots
 from harness.api.model import api
 from harness.probe.calls import CallFailed
+from harness.probe.icd_abilities import is_promised
 from harness.probe.icd_states import STATES
 from harness.probe.objects import Objects
 from harness.probe.session import Session
@@ -149,10 +150,12 @@ class IcdObjects(Objects):
         return output.handle()
 
     def require(self, function: str, error: int) -> None:
-        """Makes the case `unsupported` where a function is optional and says so; raises CallFailed for other errors."""
-        if error == CL.INVALID_OPERATION or (
-            function == "clCreateSubDevices" and error in (CL.INVALID_VALUE, CL.DEVICE_PARTITION_FAILED)
-        ):
+        """Makes the case `unsupported` where a function is optional, and refused by a device that does not say that it
+        has what the function is for; raises CallFailed for other errors.
+        """
+        refused = error == CL.INVALID_OPERATION or (function == "clCreateSubDevices" and error == CL.INVALID_VALUE)
+        indivisible = function == "clCreateSubDevices" and error == CL.DEVICE_PARTITION_FAILED
+        if indivisible or (refused and not is_promised(self, function)):
             raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
         self.require_device(error)
         if error:

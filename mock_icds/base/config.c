@@ -19,6 +19,7 @@ static const struct {
 #include "faults_hygiene.h"
 #include "faults_load.h"
 #include "faults_properties.h"
+#include "faults_refusals.h"
 #include "faults_states.h"
 #undef FAULT
 } fault_names = {
@@ -32,6 +33,7 @@ static const struct {
 #include "faults_hygiene.h"
 #include "faults_load.h"
 #include "faults_properties.h"
+#include "faults_refusals.h"
 #include "faults_states.h"
 #undef FAULT
 };

@@ -17,6 +17,7 @@ enum fault {
 #include "faults_hygiene.h"
 #include "faults_load.h"
 #include "faults_properties.h"
+#include "faults_refusals.h"
 #include "faults_states.h"
 #undef FAULT
     FAULT_COUNT

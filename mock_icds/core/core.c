@@ -16,6 +16,7 @@
 #include "core/events.h"
 #include "core/info.h"
 #include "core/partition.h"
+#include "core/refusals.h"
 #include "core/usual.h"
 #include "core/validity.h"
 
@@ -106,6 +107,9 @@ uint64_t core_call(enum function function, const uint64_t *arguments)
     if (config.refuses && !config.function[function].takes_anything &&
         validity_is_improper(function, arguments, &error)) {
         return validity_refuse(function, arguments, error);
+    }
+    if (config.refuses && refusals_handle(function, arguments, &result)) {
+        return result;
     }
     if ((config.refuses && events_handle(function, arguments, &result)) || fails(function, arguments, &result)) {
         return result;

@@ -115,6 +115,8 @@ static cl_int answer_unloadable(const uint64_t *arguments, const struct platform
     return answer_info(arguments, &wide, fault(FAULT_unloadable_is_long, platform) ? sizeof wide : sizeof unloadable);
 }
 
+static const cl_ulong timer_resolution = 1;
+
 cl_int info_platform(const uint64_t *arguments, bool exported)
 {
     char text[256];
@@ -157,6 +159,9 @@ cl_int info_platform(const uint64_t *arguments, bool exported)
         return answer_string(arguments + 2, text, &suffix_faults, platform);
     case CL_PLATFORM_UNLOADABLE_KHR:
         return answer_unloadable(arguments + 2, about, platform);
+    case CL_PLATFORM_HOST_TIMER_RESOLUTION:
+        return config.refuses ? answer_info(arguments + 2, &timer_resolution, sizeof timer_resolution)
+                              : CL_INVALID_VALUE;
     default:
         return config.refuses ? answer_anything(FUNCTION_clGetPlatformInfo, (cl_uint)arguments[1], arguments + 2)
                               : CL_INVALID_VALUE;

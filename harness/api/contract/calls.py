@@ -124,6 +124,11 @@ def recipes() -> dict[str, Recipe]:
 
 
 @functools.cache
+def needs_of(function: str) -> tuple[str, ...]:
+    """What a platform may do without that the function is for: keys of `needs`."""
+    return tuple(need for need, parts in read(FILE)["needs"].items() if any(part in function for part in parts))
+
+
 def optional(function: str) -> bool:
     """Whether a platform may do without what the function is for, and say CL_INVALID_OPERATION."""
-    return any(part in function for parts in read(FILE)["needs"].values() for part in parts)
+    return bool(needs_of(function))

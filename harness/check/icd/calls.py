@@ -20,6 +20,7 @@ from harness.api.contract.queries import Query
 from harness.api.contract.rules import Rule, accepted, rules, states
 from harness.api.model import Function, Parameter, api
 from harness.probe.calls import Buffer
+from harness.probe.icd_abilities import is_promised
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.values import Callback, Value
 from harness.sandbox import Unsupported
@@ -60,8 +61,16 @@ INVALID = {
 }
 
 
-# Calls whose bytes are not a program, so that they are refused.
-FOREIGN_PROGRAMS = ("clCreateProgramWithBinary", "clCreateProgramWithIL", "clCreateProgramWithBuiltInKernels")
+# Calls whose bytes are not a program, or whose program is not one of an intermediate language, so that they are refused.
+FOREIGN_PROGRAMS = (
+    "clCreateProgramWithBinary",
+    "clCreateProgramWithIL",
+    "clCreateProgramWithBuiltInKernels",
+    "clSetProgramSpecializationConstant",
+)
+
+# And what is for queues of a device, of which calls.toml has none.
+_OF_OTHERS = (*FOREIGN_PROGRAMS, "clSetDefaultDeviceCommandQueue")
 
 # How the names of queries begin that not every object has an answer to, and what it says then.
 _NOT_AVAILABLE = {
@@ -83,14 +92,15 @@ _LACKING = (
 )
 
 
-def lacks(function: str, error: int) -> bool:
+def lacks(objects: IcdObjects, function: str, error: int) -> bool:
     """Whether the error to the proper call of a function says that the platform may do without it, and does."""
-    return optional(function) and str(Code(error)) in _LACKING
+    refused = optional(function) and str(Code(error)) in _LACKING
+    return refused and (function in _OF_OTHERS or not is_promised(objects, function))
 
 
-def require_function(function: str, error: int) -> None:
+def require_function(objects: IcdObjects, function: str, error: int) -> None:
     """Makes the attempt `unsupported` where the error to the proper call of a function says that there is none."""
-    if lacks(function, error):
+    if lacks(objects, function, error):
         raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
 
 
@@ -113,7 +123,7 @@ def enqueue(
         elif parameter.name == "command_queue" and queue is not None:
             call.arguments[i] = queue
     error = call.make()
-    require_function(function, error)
+    require_function(objects, function, error)
     assert error == CL.SUCCESS, f"{function} answered {error}, expected CL_SUCCESS"
 
 

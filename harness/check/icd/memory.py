@@ -212,9 +212,9 @@ class Images(Memory):
         objects.require_images()
         super().__init__(objects)
 
-    def formats(self, kind: str) -> list[Format]:
-        """Those that can be read and written from the host, as far as their sizes are known here."""
-        context, flags = self.objects.context, constant("CL_MEM_READ_ONLY")
+    def formats(self, kind: str, names: str = "CL_MEM_READ_ONLY") -> list[Format]:
+        """Those that can be read and written from the host, with these flags, as far as their sizes are known here."""
+        context, flags = self.objects.context, flags_of(names) if names else 0
         count = self.session.buffer(4, 0)
         query = "clGetSupportedImageFormats"
         self.succeed(query, context, flags, constant(kind), 0, None, count)

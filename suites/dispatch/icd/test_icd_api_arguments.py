@@ -50,7 +50,7 @@ def test_proper_call_succeeds(icd: Icd, sandbox: Sandbox, function: str) -> None
             assert objects.named("svm")
             return
         error = calls.prepare(objects, function).make()
-        calls.require_function(function, error)
+        calls.require_function(objects, function, error)
         objects.require_device(error)
         assert error == CL.SUCCESS, f"answered {error}, expected CL_SUCCESS"
         if function.startswith("clEnqueue"):  # no text says what becomes of a command when its process ends

@@ -65,7 +65,7 @@ def blocks(objects: IcdObjects, function: str) -> None:
         elif parameter.name == "event_wait_list":
             call.arguments[i] = [threads.gate]
     error = calls.prepare(objects, function).make()
-    calls.require_function(function, error)
+    calls.require_function(objects, function, error)
     threads.call(0, objects.queue, function, *call.arguments)
     threads.run()
 

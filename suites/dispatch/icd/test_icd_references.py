@@ -157,7 +157,7 @@ def expect_nothing_kept(objects: IcdObjects, prepare: Callable[[], calls.Call]) 
         if error == CL.SUCCESS or call.function.name == "clSVMAlloc":
             give_back(objects, call)
         else:
-            calls.require_function(call.function.name, error)
+            calls.require_function(objects, call.function.name, error)
         before = before if number else counts(objects, call)
         if number < REPEATS:
             call = prepare()
@@ -255,7 +255,7 @@ def event_of(command: str) -> Callable[[IcdObjects], tuple[str, Value]]:
         event = objects.session.buffer(8, 0)
         call.arguments[-1] = event
         error = call.make()
-        calls.require_function(command, error)
+        calls.require_function(objects, command, error)
         objects.require(command, error)
         objects.require("clFinish", objects.session.call("clFinish", objects.queue))
         own = {argument for argument in call.arguments if isinstance(argument, Value)} - {*objects.by_type().values()}

@@ -143,7 +143,7 @@ def test_event_of_every_command_begins_with_a_table(icd: Icd, sandbox: Sandbox) 
         call = calls.prepare(objects, function)
         call.arguments[[parameter.name for parameter in call.function.parameters].index("event")] = event
         error = call.make()
-        calls.require_function(function, error)
+        calls.require_function(objects, function, error)
         objects.require(function, error)
         assert isinstance(session, IcdSession)
         session.check_table(event.handle())
