@@ -61,7 +61,7 @@ INVALID = {
 }
 
 
-# Calls whose bytes are not a program, or whose program is not one of an intermediate language, so that they are refused.
+# Calls whose bytes are not a program, or whose program is of source where it must not be, so that they are refused.
 FOREIGN_PROGRAMS = (
     "clCreateProgramWithBinary",
     "clCreateProgramWithIL",

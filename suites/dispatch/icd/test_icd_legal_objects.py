@@ -262,8 +262,8 @@ def test_queue_of_all_properties_is_made(icd: Icd, sandbox: Sandbox, function: s
 
 OPTIONS = (
     "", "-D NAME", "-DNAME=1", "-D NAME=1 -D OTHER", "-w", "-Werror", "-cl-opt-disable",
-    "-cl-single-precision-constant", "-cl-denorms-are-zero", "-cl-mad-enable", "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations",
-    "-cl-finite-math-only", "-cl-fast-relaxed-math", "-w -cl-opt-disable -D NAME",
+    "-cl-single-precision-constant", "-cl-denorms-are-zero", "-cl-mad-enable", "-cl-no-signed-zeros",
+    "-cl-unsafe-math-optimizations", "-cl-finite-math-only", "-cl-fast-relaxed-math", "-w -cl-opt-disable -D NAME",
 )  # fmt: skip
 LANGUAGES = {"-cl-std=CL1.1": (1, 1), "-cl-std=CL1.2": (1, 2)}  # later versions of the language need not be had
 
