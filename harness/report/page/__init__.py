@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from harness import __version__
@@ -21,6 +21,9 @@ from harness.report.page.data import STATUS_WORDS, page_data
 from harness.report.side_by_side import titles
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
+
+if TYPE_CHECKING:
+    import jinja2
 
 FOLDER = Path(__file__).parent
 NAME = "index.html"
@@ -69,6 +72,13 @@ def page(endings: Sequence[Ending], comparison: Comparison | None = None) -> str
 
 def rendered(template: str, **values: Any) -> str:
     """A template of this folder with its values; style and scripts have their file names, with _ for the dot."""
+    parts = {name.replace(".", "_"): (FOLDER / name).read_text(encoding="utf-8") for name in _PARTS}
+    return _environment().get_template(template).render(**values, **parts)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """It keeps the templates that it has compiled, which takes longer than to fill one in."""
     # Only here: no other report needs it.
     import jinja2
 
@@ -81,8 +91,7 @@ def rendered(template: str, **values: Any) -> str:
         finalize=_harmless,
     )
     environment.filters["in_url"] = partial(quote, safe="", errors="replace")  # halves of characters, too
-    parts = {name.replace(".", "_"): (FOLDER / name).read_text(encoding="utf-8") for name in _PARTS}
-    return environment.get_template(template).render(**values, **parts)
+    return environment
 
 
 def _harmless(value: Any) -> Any:
