@@ -39,6 +39,24 @@ EMULATED_LIST(vkGetDisplayModeProperties2KHR, vkGetDisplayModePropertiesKHR, VkD
               VkDisplayModeProperties2KHR, displayModeProperties, OF_DISPLAY, display, )
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+/* The older lists themselves: a driver without VK_KHR_display has no displays. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and lists, as above */
+#define OLDER_LIST(name, type, parameters, ...)                                                   \
+    VkResult loader_##name(struct physical_device *device, parameters uint32_t *count, type *to); \
+    VkResult loader_##name(struct physical_device *device, parameters uint32_t *count, type *to)  \
+    {                                                                                             \
+        if (FUNCTION(device, name)) {                                                             \
+            return FUNCTION(device, name)(device->handle, __VA_ARGS__ count, to);                 \
+        }                                                                                         \
+        *count = NONE;                                                                            \
+        return VK_SUCCESS;                                                                        \
+    }
+enum { NONE = 0 };
+OLDER_LIST(vkGetPhysicalDeviceDisplayPropertiesKHR, VkDisplayPropertiesKHR, , )
+OLDER_LIST(vkGetPhysicalDeviceDisplayPlanePropertiesKHR, VkDisplayPlanePropertiesKHR, , )
+OLDER_LIST(vkGetDisplayModePropertiesKHR, VkDisplayModePropertiesKHR, OF_DISPLAY, display, )
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 /* --- VK_EXT_acquire_xlib_display: a driver without it has no display that can be had. Its types need not be here. ---
  */
 

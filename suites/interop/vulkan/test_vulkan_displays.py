@@ -113,6 +113,27 @@ def test_driver_without_displays_has_none(vulkan_loader: VulkanLoader, sandbox: 
 
 
 @requirement("VK-EXT-002")
+@pytest.mark.parametrize("name", [old for _, old, *_ in LISTS.values()])
+def test_driver_without_displays_lists_none_by_the_older_function(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str
+) -> None:
+    """A driver without VK_KHR_display lists nothing, with room or without, beside one that lists two."""
+    first = [0xD2] if "Mode" in name else []
+    sandbox.driver("has", extensions=f"{SURFACE} {DISPLAY}")
+    sandbox.driver("lacks", functions={"lacks": [name]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, DISPLAY])
+        numbers = {}
+        for device in vk.physical_devices(instance):
+            for listed in (None, vk.buffer(1024, 0)):
+                count = vk.data((2).to_bytes(4, "little"))
+                assert vk.call_found(instance, name, device, *first, count, listed) == 0
+                numbers[vk.device_name(device).partition(".")[0], listed is not None] = count.u32()
+    assert numbers == {("has", False): 2, ("has", True): 2, ("lacks", False): 0, ("lacks", True): 0}
+
+
+@requirement("VK-EXT-002")
 def test_driver_without_displays_has_no_planes(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """What a plane can do in such a driver is nothing, whatever was in the place of the answer before."""
     old, new = CAPABILITIES
