@@ -31,6 +31,7 @@
         return result;                                                                            \
     }
 #define OF_DISPLAY VkDisplayKHR display,
+#define OF_PLANE uint32_t plane,
 EMULATED_LIST(vkGetPhysicalDeviceDisplayProperties2KHR, vkGetPhysicalDeviceDisplayPropertiesKHR, VkDisplayPropertiesKHR,
               VkDisplayProperties2KHR, displayProperties, , )
 EMULATED_LIST(vkGetPhysicalDeviceDisplayPlaneProperties2KHR, vkGetPhysicalDeviceDisplayPlanePropertiesKHR,
@@ -55,6 +56,7 @@ enum { NONE = 0 };
 OLDER_LIST(vkGetPhysicalDeviceDisplayPropertiesKHR, VkDisplayPropertiesKHR, , )
 OLDER_LIST(vkGetPhysicalDeviceDisplayPlanePropertiesKHR, VkDisplayPlanePropertiesKHR, , )
 OLDER_LIST(vkGetDisplayModePropertiesKHR, VkDisplayModePropertiesKHR, OF_DISPLAY, display, )
+OLDER_LIST(vkGetDisplayPlaneSupportedDisplaysKHR, VkDisplayKHR, OF_PLANE, plane, )
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* --- VK_EXT_acquire_xlib_display: a driver without it has no display that can be had. Its types need not be here. ---

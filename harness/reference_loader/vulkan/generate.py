@@ -33,6 +33,7 @@ BY_HAND = {
     "vkGetPhysicalDeviceDisplayPlaneProperties2KHR", "vkGetDisplayModeProperties2KHR",
     "vkGetDisplayPlaneCapabilities2KHR", "vkGetPhysicalDeviceDisplayPropertiesKHR",
     "vkGetPhysicalDeviceDisplayPlanePropertiesKHR", "vkGetDisplayModePropertiesKHR",
+    "vkGetDisplayPlaneSupportedDisplaysKHR",
     "vkCreateDevice", "vkDestroyDevice", "vkGetDeviceQueue", "vkGetDeviceQueue2", "vkAllocateCommandBuffers",
     "vkDestroySurfaceKHR", "vkCreateSwapchainKHR",
     "vkCreateSharedSwapchainsKHR", "vkGetInstanceProcAddr", "vkGetDeviceProcAddr",
