@@ -36,6 +36,7 @@ STARTS = 2  # of a device, for each of which a driver may take a second
 BATCH, BATCHES, WARM_UP = 20, 3, 20
 BUILDS = 5  # in a batch: they take their time
 LEAST_BLOCK = 16  # bytes of the heap
+PER_THREAD = 8  # rounds for each thread of the driver, so that each has had its turn
 LEAST_PAGES = 4096
 NAMES = {"cl_mem": "MemObject", "cl_command_queue": "CommandQueue"}
 COUNTED = [kind for kind, (_, query) in OBJECT_QUERIES.items() if query.endswith("REFERENCE_COUNT")]
@@ -297,22 +298,25 @@ def test_nothing_is_left_of_what_is_released(
 ) -> None:
     """Objects that are made, used and released again and again leave no descriptors, threads and memory behind.
 
-    A driver may keep what it will use again. What grows with every round, in each of several batches, is lost.
+    A driver may keep what it will use again, in each of its threads. What grows with every round, in each of several
+    batches, and of more where it has more threads, is lost.
     """
     with icd.open(sandbox, counted_heap=True) as session:
         rounds = Rounds(platform_of(session))
         for _ in range(WARM_UP):
             comes_and_goes(rounds)
         states = [in_use(session)]
-        for _ in range(BATCHES):
+        growing = dict.fromkeys(states[0], 0)  # by how much, at least, with each batch so far
+        batches = BATCHES + PER_THREAD * session.threads() // BATCH
+        while growing and len(states) <= batches:
             for _ in range(BATCH):
                 comes_and_goes(rounds)
             states.append(in_use(session))
-        for what in states[0]:
-            grown = [after[what] - before[what] for before, after in pairwise(states)]
-            if min(grown) >= BATCH:
-                unit = {"bytes of the heap": LEAST_BLOCK, "bytes of memory": LEAST_PAGES}.get(what, 1)
-                raise Leaked(f"each round leaves {what}: {unit * min(grown) // BATCH} or more")
+            grown = {what: min(after[what] - before[what] for before, after in pairwise(states)) for what in growing}
+            growing = {what: number for what, number in grown.items() if number >= BATCH}
+        for what, number in growing.items():
+            unit = {"bytes of the heap": LEAST_BLOCK, "bytes of memory": LEAST_PAGES}.get(what, 1)
+            raise Leaked(f"each round leaves {what}: {unit * number // BATCH} or more")
 
 
 @requirement("API-LOD-004")
