@@ -10,10 +10,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 import shlex
 import subprocess
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -22,9 +23,11 @@ from elftools.elf.relocation import RelocationSection  # type: ignore[import-unt
 
 from harness.errors import HarnessError, UsageError
 from harness.mutation import reach
+from harness.mutation.link import undefined_symbols
 from harness.mutation.operators import Mutant
 
 COMPILE_LIMIT = 60  # seconds
+ASSEMBLY = (".S", ".s", ".asm")
 LAUNCHERS = ("ccache", "sccache", "distcc")  # every mutant is new to them
 _ALLOC = 0x2  # SHF_ALLOC
 # Compilers name debug sections and unwinding tables after lines, which say nothing of what the code does.
@@ -60,11 +63,14 @@ class Subject:
     sources: tuple[Path, ...]  # those to mutate
     versions: str = ""  # the linker's script that the command calls {versions}
     name: str = "libOpenCL.so.1"
+    assembled: tuple[Unit, ...] = ()  # in assembly language: linked with {objects}, and not mutated
+    undefined: frozenset[str] | None = None  # symbols that the library which it is linked like takes from others
 
     @property
     def digest(self) -> str:
         """Of everything that a mutant is made of."""
-        everything = self.link, self.versions, [(unit.command, unit.text) for unit in self.units]
+        parts = [(unit.command, unit.text) for unit in (*self.units, *self.assembled)]
+        everything = self.link, self.versions, parts
         return hashlib.sha256(repr(everything).encode()).hexdigest()
 
     def unit(self, source: Path) -> Unit:
@@ -78,6 +84,25 @@ def units(folder: Path, target: str, names: Collection[str] = ()) -> tuple[Unit,
     A file that is compiled twice, as libtool does, counts once: as it is compiled for a shared library. Of
     several files of one name (a loader's and its test drivers') it is that which is built where most of the names are.
     """
+    compiled: dict[Path, Unit] = {}
+    for unit, words in _commands(folder, target):
+        source, of_name = unit.source, not names or unit.source.name in names
+        if source.suffix == ".c" and of_name and (source not in compiled or _shared(words)):
+            compiled[source] = dataclasses.replace(unit, command=tuple(w for w in unit.command if w != "-c"))
+    if not compiled:
+        raise UsageError(f"{folder / 'compile_commands.json'} names no C file of {target or 'the library'}")
+    return _of_one_place(compiled.values()) if names else tuple(compiled.values())
+
+
+def assembled(folder: Path, target: str, beside: Sequence[Unit]) -> tuple[Unit, ...]:
+    """The files in assembly language that are built where C files of the library are."""
+    places = {_place(unit) for unit in beside}
+    found = {unit.source: unit for unit, _ in _commands(folder, target) if unit.source.suffix in ASSEMBLY}
+    return tuple(unit for unit in found.values() if _place(unit) in places)
+
+
+def _commands(folder: Path, target: str) -> Iterator[tuple[Unit, Sequence[str]]]:
+    """What compile_commands.json says of a target, or of all: the command as a unit's, and whole."""
     path = folder / "compile_commands.json"
     try:
         entries = json.loads(path.read_text())
@@ -85,21 +110,16 @@ def units(folder: Path, target: str, names: Collection[str] = ()) -> tuple[Unit,
         raise UsageError(
             f"{path} does not exist: configure with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or build with `bear -- make`"
         ) from None
-    compiled: dict[Path, Unit] = {}
     for entry in entries:
         words = list(entry["arguments"]) if "arguments" in entry else shlex.split(entry["command"])
         words = words[1:] if Path(words[0]).name in LAUNCHERS else words
         directory = Path(entry["directory"])
         source = (directory / entry["file"]).resolve()
         output = str(words[words.index("-o") + 1]) if "-o" in words else source.with_suffix(".o").name
-        of_target = (not target or f"/{target}.dir/" in f"/{output}") and (not names or source.name in names)
-        if source.suffix == ".c" and of_target and (source not in compiled or _shared(words)):
-            left_out = {"-c", "-o", output, entry["file"]}
+        if source.suffix in (".c", *ASSEMBLY) and (not target or f"/{target}.dir/" in f"/{output}"):
+            left_out = {"-o", output, entry["file"]}
             command = tuple(w for w in words if w not in left_out and (directory / w).resolve() != source)
-            compiled[source] = Unit(source, source.read_bytes(), directory, output, command)
-    if not compiled:
-        raise UsageError(f"{path} names no C file of {target or 'the library'}")
-    return _of_one_place(compiled.values()) if names else tuple(compiled.values())
+            yield Unit(source, source.read_bytes(), directory, output, command), words
 
 
 def _of_one_place(compiled: Collection[Unit]) -> tuple[Unit, ...]:
@@ -145,10 +165,16 @@ class Builder:
                 raise HarnessError(f"{unit.source} does not compile:\n{problem}")
             self._original_digest[unit.source] = digest(self._objects[unit.source])
             self._digests[unit.source] = set()
+        self._assembled = [self._assemble(unit) for unit in subject.assembled]
         self.original = folder / "original" / subject.name
         self.original.parent.mkdir(exist_ok=True)
         if problem := self._link(self.original, self._objects):
             raise HarnessError(f"the unchanged library cannot be linked:\n{problem}")
+        if lacking := self._lacking():
+            raise HarnessError(
+                f"the library as it is linked here lacks {', '.join(lacking)}, which the built one has: "
+                "name it by --target or --link, so that it is linked as its build does"
+            )
 
     def build(self, mutant: Mutant, output: Path) -> str:
         """Writes the mutant's library; else says why there is none: "no compile", "equivalent" or "duplicate"."""
@@ -183,6 +209,22 @@ class Builder:
             raise HarnessError(f"the library that says which lines are reached cannot be built:\n{problem}")
         return folder / self.subject.name
 
+    def _assemble(self, unit: Unit) -> str:
+        """The object of a file in assembly language."""
+        object_ = self.folder / f"{unit.source.stem}-{unit.source.suffix[1:]}.o"
+        if problem := run([*unit.command, "-o", str(object_), str(unit.source)], unit.directory):
+            raise HarnessError(f"{unit.source} cannot be assembled:\n{problem}")
+        return str(object_)
+
+    def _lacking(self) -> list[str]:
+        """What the unchanged library has of nobody, though the one that it is linked like does: a library can be linked
+        without parts of it, and then not be loaded."""
+        if self.subject.undefined is None:
+            return []
+        more = undefined_symbols(self.original) - self.subject.undefined
+        problem = self._link(self.folder / "complete.so", self._objects, ("-Wl,-z,defs",)) if more else ""
+        return sorted(more & set(re.findall(r"\w+", problem)))
+
     def _compile(self, unit: Unit, text: bytes, object_: Path, work: Path, flags: Sequence[str] = ("-g0",)) -> str:
         """What the compiler has against it; empty if nothing."""
         work.mkdir(exist_ok=True)
@@ -197,7 +239,7 @@ class Builder:
         command: list[str] = []
         for word in self.subject.link:
             if word == "{objects}":
-                command += names.values()
+                command += [*names.values(), *self._assembled]
             else:
                 word = word.replace("{versions}", str(self.folder / "versions.map"))
                 command.append(str(output) if word == "{output}" else names.get(word, word))

@@ -81,6 +81,18 @@ def source_names(library: Path) -> set[str]:
         return {str(s.name) for s in symbols if s["st_info"]["type"] == "STT_FILE" and s.name.endswith(".c")}
 
 
+def undefined_symbols(library: Path) -> frozenset[str]:
+    """The names that a library must find in others, but for those that it can do without."""
+    with library.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".dynsym")
+        symbols = table.iter_symbols() if table else ()
+        return frozenset(
+            str(s.name)
+            for s in symbols
+            if s.name and s["st_shndx"] == "SHN_UNDEF" and s["st_info"]["bind"] != "STB_WEAK"
+        )
+
+
 def _dynamic(elf: Any) -> list[Any]:
     section = elf.get_section_by_name(".dynamic")
     if section is None:

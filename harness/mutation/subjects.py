@@ -10,8 +10,16 @@ from pathlib import Path
 
 from harness.build import ROOT, build, require_checkout
 from harness.errors import HarnessError, UsageError
-from harness.mutation.builder import Subject, Unit, chosen, units
-from harness.mutation.link import cmake_link, link_like, loaders_target, source_names, version_script, with_output
+from harness.mutation.builder import Subject, Unit, assembled, chosen, units
+from harness.mutation.link import (
+    cmake_link,
+    link_like,
+    loaders_target,
+    source_names,
+    undefined_symbols,
+    version_script,
+    with_output,
+)
 from harness.mutation.operators import Mutant, mutants
 from harness.mutation.syntax import parse
 
@@ -53,11 +61,13 @@ def subject_of(folder: Path, loader: Path | None, target: str, link: str | None,
     names = source_names(loader) if loader and not target else ()
     all_units = units(folder, target, names)
     sources = _sources(all_units, patterns)
+    parts = assembled(folder, target, all_units)
     if link:
-        return Subject(all_units, with_output(shlex.split(link)), folder, sources)
+        return Subject(all_units, with_output(shlex.split(link)), folder, sources, assembled=parts)
     if loader:
         command = link_like(loader, all_units[0].command[0])
-        return Subject(all_units, command, folder, sources, version_script(loader))
+        versions, undefined = version_script(loader), undefined_symbols(loader)
+        return Subject(all_units, command, folder, sources, versions, assembled=parts, undefined=undefined)
     directory, command = cmake_link(folder, target)
     return Subject(all_units, command, directory, sources)
 
