@@ -59,6 +59,21 @@ OLDER_LIST(vkGetDisplayModePropertiesKHR, VkDisplayModePropertiesKHR, OF_DISPLAY
 OLDER_LIST(vkGetDisplayPlaneSupportedDisplaysKHR, VkDisplayKHR, OF_PLANE, plane, )
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+/* --- modes: a driver without displays can be given none --- */
+
+VkResult loader_vkCreateDisplayModeKHR(struct physical_device *device, VkDisplayKHR display,
+                                       const VkDisplayModeCreateInfoKHR *info, const VkAllocationCallbacks *allocator,
+                                       VkDisplayModeKHR *to);
+VkResult loader_vkCreateDisplayModeKHR(struct physical_device *device, VkDisplayKHR display,
+                                       const VkDisplayModeCreateInfoKHR *info, const VkAllocationCallbacks *allocator,
+                                       VkDisplayModeKHR *to)
+{
+    if (!FUNCTION(device, vkCreateDisplayModeKHR)) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    return FUNCTION(device, vkCreateDisplayModeKHR)(device->handle, display, info, allocator, to);
+}
+
 /* --- VK_EXT_acquire_xlib_display: a driver without it has no display that can be had. Its types need not be here. ---
  */
 
@@ -85,7 +100,19 @@ VkResult loader_vkGetRandROutputDisplayEXT(struct physical_device *device, void 
     return VK_SUCCESS;
 }
 
-/* --- planes --- */
+/* --- planes: one of a driver without displays can do nothing --- */
+
+VkResult loader_vkGetDisplayPlaneCapabilitiesKHR(struct physical_device *device, VkDisplayModeKHR mode, uint32_t plane,
+                                                 VkDisplayPlaneCapabilitiesKHR *to);
+VkResult loader_vkGetDisplayPlaneCapabilitiesKHR(struct physical_device *device, VkDisplayModeKHR mode, uint32_t plane,
+                                                 VkDisplayPlaneCapabilitiesKHR *to)
+{
+    if (FUNCTION(device, vkGetDisplayPlaneCapabilitiesKHR)) {
+        return FUNCTION(device, vkGetDisplayPlaneCapabilitiesKHR)(device->handle, mode, plane, to);
+    }
+    *to = (VkDisplayPlaneCapabilitiesKHR){0};
+    return VK_SUCCESS;
+}
 
 VkResult loader_vkGetDisplayPlaneCapabilities2KHR(struct physical_device *device, const VkDisplayPlaneInfo2KHR *info,
                                                   VkDisplayPlaneCapabilities2KHR *to);

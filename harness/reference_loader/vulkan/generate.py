@@ -33,7 +33,7 @@ BY_HAND = {
     "vkGetPhysicalDeviceDisplayPlaneProperties2KHR", "vkGetDisplayModeProperties2KHR",
     "vkGetDisplayPlaneCapabilities2KHR", "vkGetPhysicalDeviceDisplayPropertiesKHR",
     "vkGetPhysicalDeviceDisplayPlanePropertiesKHR", "vkGetDisplayModePropertiesKHR",
-    "vkGetDisplayPlaneSupportedDisplaysKHR",
+    "vkGetDisplayPlaneSupportedDisplaysKHR", "vkCreateDisplayModeKHR", "vkGetDisplayPlaneCapabilitiesKHR",
     "vkCreateDevice", "vkDestroyDevice", "vkGetDeviceQueue", "vkGetDeviceQueue2", "vkAllocateCommandBuffers",
     "vkDestroySurfaceKHR", "vkCreateSwapchainKHR",
     "vkCreateSharedSwapchainsKHR", "vkGetInstanceProcAddr", "vkGetDeviceProcAddr",

@@ -150,6 +150,41 @@ def test_driver_without_displays_has_no_planes(vulkan_loader: VulkanLoader, sand
 
 
 @requirement("VK-EXT-002")
+def test_driver_without_displays_has_no_planes_by_the_older_function(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """The same by the function of VK_KHR_display, beside a driver that says what its plane can do."""
+    old, _ = CAPABILITIES
+    sandbox.driver("has", extensions=f"{SURFACE} {DISPLAY}")
+    sandbox.driver("lacks", functions={"lacks": [old]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, DISPLAY])
+        for device in vk.physical_devices(instance):
+            size = vulkan().structures["VkDisplayPlaneCapabilitiesKHR"].size
+            answer = vk.data(b"\x11" * (size + 16))
+            assert vk.call_found(instance, old, device, MODE, PLANE, answer) == 0
+            assert (not any(answer[:size])) == (vk.device_name(device) == "lacks.0")
+            assert answer[size:] == b"\x11" * 16
+
+
+@requirement("VK-EXT-002")
+def test_driver_without_displays_makes_no_mode(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Nothing can stand in for it: the call fails, and another driver makes one for the same application."""
+    create = "vkCreateDisplayModeKHR"
+    sandbox.driver("lacks", functions={"lacks": [create]})
+    sandbox.driver("has", extensions=f"{SURFACE} {DISPLAY}")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, DISPLAY])
+        for device in vk.physical_devices(instance):
+            info, to = vk.structure("VkDisplayModeCreateInfoKHR"), vk.data(b"\x11" * 8)
+            lacks = vk.device_name(device) == "lacks.0"
+            assert (vk.call_found(instance, create, device, 0xD2, info, None, to) < 0) == lacks
+    assert len(sandbox.log.calls(create, by="has")) == 1
+
+
+@requirement("VK-EXT-002")
 def test_driver_that_cannot_acquire_displays_has_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """A driver without VK_EXT_acquire_xlib_display finds no display for an output, and does not hand one over."""
     extension = "VK_EXT_acquire_xlib_display"
