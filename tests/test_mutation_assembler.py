@@ -86,7 +86,7 @@ def test_assembled_part_that_cannot_be_assembled_is_said(tmp_path: Path) -> None
     (tmp_path / "value.S").write_text("what is this\n")
     work = tmp_path / "work"
     work.mkdir()
-    with pytest.raises(HarnessError, match="value.S cannot be assembled"):
+    with pytest.raises(HarnessError, match=r"value\.S cannot be assembled"):
         Builder(subject_of(tmp_path, library, "", None, ["*.c"]), work)
 
 
