@@ -28,8 +28,7 @@ int clGetPlatformIDs(unsigned count, void **platforms, unsigned *found)
 OBJECTS = "CMakeFiles/OpenCL.dir/loader.c.o CMakeFiles/OpenCL.dir/value.S.o"
 SOURCES = {
     "loader.c": LOADER,
-    "value.S": ".globl assembled\nassembled:\n.long VALUE\n"
-    '.section .note.GNU-stack, "", %progbits\n',
+    "value.S": '.globl assembled\nassembled:\n.long VALUE\n.section .note.GNU-stack, "", %progbits\n',
     "driver.c": "int clGetPlatformIDs(void) { return 0; }\n",
     "driver.S": ".globl drivers\ndrivers:\n.long 1\n",
 }
