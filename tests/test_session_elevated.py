@@ -144,3 +144,21 @@ def test_program_that_needs_a_variable_is_not_elevated(tmp_path: Path) -> None:
     library.rename(tmp_path / "elsewhere.so")
     with pytest.raises(machine.Unsupported, match=r"cannot be started here: .*libpart\.so"):
         machine.require_starting_without_variables(needs)
+
+
+def test_program_whose_own_files_are_closed_to_others_is_not_theirs_to_start(sandbox: Sandbox) -> None:
+    """A machine can have closed the folder of the linker or of libraries: that is not the loader's doing."""
+    place = sandbox.new_place("open")
+    place.mkdir()
+    closed, program = place / "closed", place / "program"
+    closed.mkdir(mode=0o700)
+    shutil.copy("/bin/sh", closed / "sh")
+    program.write_text(f"#!{closed}/sh\nexit 0\n")
+    program.chmod(0o755)
+    assert machine.closed_to_others(program) is None
+    with pytest.raises(machine.Unsupported, match=f"an ordinary user cannot start {program}: Permission denied"):
+        machine.require_ordinary_user(program, program)
+    assert machine.set_uid_copy(program, program, sandbox.new_place("elevated")) is None
+    closed.chmod(0o755)
+    machine.refused_to_others.cache_clear()
+    machine.require_ordinary_user(program, program)

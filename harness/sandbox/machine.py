@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from harness.build import build
 from harness.errors import UsageError
@@ -131,13 +132,33 @@ def require_starting_without_variables(program: Path) -> None:
         raise Unsupported("machine", f"an elevated process cannot be started here: {reason}")
 
 
+@cache
+def refused_to_others(program: Path) -> str:
+    """Why NOBODY cannot start a program that is open to all, which its own libraries may not be; "" where he can."""
+    other: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    try:
+        done = subprocess.run([program], env={}, stdin=subprocess.DEVNULL, capture_output=True, text=True, **other)
+    except OSError as error:
+        return error.strerror
+    return done.stderr.strip().rpartition("libraries: ")[2] if done.returncode == NOT_STARTED else ""
+
+
+def require_ordinary_user(program: Path, library: Path) -> None:
+    """Raises Unsupported where NOBODY cannot start a program, or read the library that it is to open."""
+    for file in (program, library):
+        if closed := closed_to_others(file):
+            raise Unsupported("machine", f"an ordinary user cannot reach {file}: {closed} is closed to others")
+    if refused := refused_to_others(program):
+        raise Unsupported("machine", f"an ordinary user cannot start {program}: {refused}")
+
+
 def set_uid_copy(program: Path, library: Path, folder: Path) -> Path | None:
     """A copy of a program that runs as NOBODY, which only this user can reach; None where that cannot be had, or where
-    it could not read the library that it is to open.
+    it could not be started or read the library that it is to open.
 
     The folder, which has to be new, is closed to everybody else: what the program is told to load would be theirs.
     """
-    if not is_root() or closed_to_others(library):
+    if not is_root() or closed_to_others(library) or (not closed_to_others(program) and refused_to_others(program)):
         return None
     status = Path("/proc/self/status").read_text()
     folder.mkdir(mode=0o700)

@@ -17,8 +17,8 @@ from harness.sandbox.machine import (
     NOBODY,
     at_secure_by_tracer,
     bubblewrap,
-    closed_to_others,
     is_root,
+    require_ordinary_user,
     require_private_mounts,
     require_starting_without_variables,
     set_uid_copy,
@@ -156,9 +156,7 @@ class Loader(Subject):
         probe = build().linked_probe if linked else build().probe
         popen: dict[str, Any] = {}
         if ordinary_user and is_root():
-            for file in (probe, self.path):
-                if closed := closed_to_others(file):
-                    raise Unsupported("machine", f"an ordinary user cannot reach {file}: {closed} is closed to others")
+            require_ordinary_user(probe, self.path)
             popen |= {"user": NOBODY}
         if linked:
             given = variables.get(neighbours.FOLDERS, ())
