@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 
 from harness.cli.main import main
 from harness.errors import UsageError
@@ -249,6 +250,28 @@ def test_a_library_is_linked_like_a_built_one(tmp_path: Path) -> None:
     assert "helper" not in again.exported
     assert again.symbol_versions == first.symbol_versions
     assert again.soname == "libOpenCL.so.1"
+
+
+def _inherited(library: Path) -> list[list[str]]:
+    """Each version of a library with those that it inherits from, in their order."""
+    with library.open("rb") as file:
+        section = ELFFile(file).get_section_by_name(".gnu.version_d")
+        return [[auxiliary.name for auxiliary in names] for _, names in section.iter_versions()][1:]
+
+
+def test_versions_inherit_as_those_of_the_built_library(tmp_path: Path) -> None:
+    """Whatever the order of its symbols, and also where a version has none of its own."""
+    (tmp_path / "loader.c").write_text(
+        "int z(void) { return 0; }\nint a(void) { return 1; }\nint m(void) { return 2; }\n"
+    )
+    script, built = tmp_path / "script", tmp_path / "libOpenCL.so.1"
+    script.write_text("V1 { global: m; local: *; };\nV2 { global: a; } V1;\nV3 { } V2;\nV4 { global: z; } V3;\n")
+    like = ["cc", "-shared", "-fPIC", "-Wl,-soname,libOpenCL.so.1", "loader.c"]
+    for text, output in ((script, built), (tmp_path / "again", tmp_path / "copy")):
+        (tmp_path / "again").write_text(version_script(built) if built.exists() else "")
+        subprocess.run([*like, f"-Wl,--version-script={text}", "-o", output], cwd=tmp_path, check=True)
+    assert _inherited(built) == [["V1"], ["V2", "V1"], ["V3", "V2"], ["V4", "V3"]]
+    assert _inherited(tmp_path / "copy") == _inherited(built)
 
 
 @pytest.mark.parametrize("outputs", [True, False], ids=["CMake", "plain"])

@@ -101,15 +101,19 @@ def _dynamic(elf: Any) -> list[Any]:
 
 
 def version_script(library: Path) -> str:
-    """Exports what the library exports, under the same versions."""
+    """Exports what the library exports, under the same versions, each with those that it inherits from."""
     with library.open("rb") as file:
         elf = ELFFile(file)
         symbols = elf.get_section_by_name(".dynsym")
         versions = elf.get_section_by_name(".gnu.version")
         definitions = elf.get_section_by_name(".gnu.version_d")
         names: dict[int, str] = {}
+        inherited: dict[str, list[str]] = {}  # parents come first
         for definition, auxiliaries in definitions.iter_versions() if definitions else ():
-            names[definition["vd_ndx"]] = next(iter(auxiliaries)).name
+            name, *parents = (auxiliary.name for auxiliary in auxiliaries)
+            if definition["vd_ndx"] > 1:  # the first one is the library's own name
+                names[definition["vd_ndx"]] = name
+                inherited[name] = parents
         exported: dict[str, list[str]] = {}
         for number, symbol in enumerate(symbols.iter_symbols()):
             if symbol["st_shndx"] == "SHN_UNDEF" or not symbol.name or symbol["st_shndx"] == "SHN_ABS":
@@ -118,12 +122,11 @@ def version_script(library: Path) -> str:
             index = index & 0x7FFF if isinstance(index, int) else 1
             exported.setdefault(names.get(index, "") if index > 1 else "", []).append(symbol.name)
     plain = exported.pop("", [])
-    if not exported:
+    if not inherited:
         return "{ global: " + "".join(f"{name}; " for name in plain) + "local: *; };\n"
-    lines, before = [], ""
-    for version, of_version in exported.items():
-        more = [*of_version, *plain] if not before else of_version
-        tail = "" if before else " local: *;"
-        lines.append(f"{version} {{ global: {' '.join(f'{name};' for name in more)}{tail} }}{before};")
-        before = f" {version}"
+    lines: list[str] = []
+    for version, parents in inherited.items():
+        of_version = [*exported.get(version, ()), *([] if lines else plain)]
+        shown = f"global: {' '.join(f'{name};' for name in of_version)}" if of_version else ""
+        lines.append(" ".join((version, "{", shown, "" if lines else "local: *;", "}", *parents)) + ";")
     return "\n".join(lines) + "\n"

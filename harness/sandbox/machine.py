@@ -139,7 +139,7 @@ def refused_to_others(program: Path) -> str:
     try:
         done = subprocess.run([program], env={}, stdin=subprocess.DEVNULL, capture_output=True, text=True, **other)
     except OSError as error:
-        return error.strerror
+        return error.strerror or str(error)
     return done.stderr.strip().rpartition("libraries: ")[2] if done.returncode == NOT_STARTED else ""
 
 
