@@ -33,7 +33,7 @@ _ANSWERS = (
         "buffer free protect put word store setenv unsetenv chdir forkend exec thread when late open close vkword",
     ),
     (_NUMBER, "call address vkallocator vkhearer vkcall value peek descriptor vulkan target symbol count loaded"),
-    (_DECIMAL, "layer handlers callbacks go heap vkallocated"),
+    (_DECIMAL, "layer handlers callbacks go heap vkallocated vkrefuse"),
     (_BYTES, "get read module exports environment state counted handles"),
     (re.compile(r"(?:[0-9a-f]{2})*|unset"), "getenv"),
     (re.compile(r" ?|0x[0-9a-f]{1,16}"), "load"),

@@ -53,12 +53,28 @@ static const char after[] = "after its end...";
 enum { OWN_MEMORY = 0x0A110C8D, AFTER = sizeof after, NOT_ZERO = 0xA5 };
 static int64_t pieces_in_use;
 
+/* Which requests are refused: how many are granted before, whether one is or all from there on, and how many were. */
+static struct refusal {
+    uint64_t first; /* from 1; 0 for none */
+    uint64_t asked;
+    uint64_t refused;
+    bool once;
+} refusal;
+
 struct piece {
     alignas(max_align_t) uint64_t mark;
     size_t size;
     struct piece *next; /* of those that were given back */
 };
 static struct piece *given_back;
+
+static bool refuses(void)
+{
+    refusal.asked++;
+    bool refuses = refusal.first && (refusal.once ? refusal.asked == refusal.first : refusal.asked >= refusal.first);
+    refusal.refused += refuses;
+    return refuses;
+}
 
 /* What stands after a piece is nobody's to write to. */
 static void check_end(struct piece *piece)
@@ -84,7 +100,10 @@ static void *VKAPI_PTR allocate(void *data, size_t size, size_t alignment, VkSys
 {
     (void)data;
     (void)scope;
-    struct piece *piece = alignment <= alignof(max_align_t) ? malloc(sizeof *piece + size + AFTER) : NULL;
+    struct piece *piece = NULL;
+    if (alignment <= alignof(max_align_t) && !refuses()) {
+        piece = malloc(sizeof *piece + size + AFTER);
+    }
     if (!piece) {
         return NULL;
     }
@@ -157,9 +176,17 @@ static void allocator(const struct argument *a, const struct reply *reply)
 
 static void allocated(const struct argument *a, const struct reply *reply)
 {
-    (void)a;
-    check_given_back();
+    if (a[0].value) {
+        check_given_back();
+    }
     reply_write(reply, "ok %lld", (long long)pieces_in_use);
+}
+
+static void refuse(const struct argument *a, const struct reply *reply)
+{
+    uint64_t refused = refusal.refused;
+    refusal = (struct refusal){.first = a[0].value, .once = a[1].value != 0};
+    reply_write(reply, "ok %llu", (unsigned long long)refused);
 }
 
 /* --- messengers of the application's, which write down what they are told --- */
@@ -204,8 +231,12 @@ static const struct command rows[] = {
     /* ok ADDRESS of a VkAllocationCallbacks, which is kept; where NUMBER is not 0 with functions for internal memory.
      */
     {"vkallocator", "RESULT NUMBER", allocator, false},
-    /* ok NUMBER of pieces of memory that this allocator has given and not got back. */
-    {"vkallocated", "", allocated, false},
+    /* ok NUMBER of pieces of memory that this allocator has given and not got back; where NUMBER is not 0, those that
+     * it got back are looked through. */
+    {"vkallocated", "NUMBER", allocated, false},
+    /* This allocator refuses the NUMBER-th request from now on, and those after it unless the second NUMBER is 1;
+     * none where it is 0. ok NUMBER of those that it has refused since the last such command. */
+    {"vkrefuse", "NUMBER NUMBER", refuse, false},
     /* ok ADDRESS of a function for messengers, or where NUMBER is not 0 for callbacks of reports, which is kept. */
     {"vkhearer", "RESULT NUMBER", hearer, false},
     /* Writes the first word of a dispatchable object, which a loader keeps the address of its table in. */

@@ -64,9 +64,14 @@ class VulkanCalls(ProcessCalls):
         self._values += 1
         return Value(int(self.command(f"vkallocator {self._values} {int(internal)}"), 16), f"r{self._values}")
 
-    def allocated(self) -> int:
+    def allocated(self, *, look: bool = True) -> int:
         """How many pieces of memory the allocator has given and not got back; looks whether those were written to."""
-        return int(self.command("vkallocated"))
+        return int(self.command(f"vkallocated {int(look)}"))
+
+    def refuse_memory(self, first: int = 0, *, once: bool = False) -> int:
+        """From now on the allocator gives nothing at the `first`-th request for memory, counted from 1, and at those
+        after it, unless `once`; at none where it is 0. Gives how many requests were refused since the last call."""
+        return int(self.command(f"vkrefuse {first} {int(once)}"))
 
     def hearer(self, *, reports: bool = False) -> Value:
         """The function of a messenger, or of a callback for reports: each call is an event "message" or "report", with

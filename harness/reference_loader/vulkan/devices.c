@@ -87,7 +87,7 @@ VkResult loader_vkCreateDevice(struct physical_device *from, const VkDeviceCreat
     if (!has_extensions(from, info)) {
         return VK_ERROR_EXTENSION_NOT_PRESENT;
     }
-    struct device *device = calloc(1, sizeof *device);
+    struct device *device = memory_take(allocator, VK_SYSTEM_ALLOCATION_SCOPE_DEVICE, sizeof *device);
     if (!device) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -99,15 +99,17 @@ VkResult loader_vkCreateDevice(struct physical_device *from, const VkDeviceCreat
     own.pEnabledFeatures = features_for(from->driver, info);
     own.enabledLayerCount = 0;
     own.ppEnabledLayerNames = NULL;
-    VkResult result = create(from->handle, &own, allocator, to);
+    bool has_memory =
+        extensions_keep(&device->extensions, device, info->ppEnabledExtensionNames, info->enabledExtensionCount);
+    VkResult result = has_memory ? create(from->handle, &own, allocator, to) : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (group) {
         group->pPhysicalDevices = before;
     }
     if (result != VK_SUCCESS) {
-        free(device);
+        memory_give(device->extensions.names);
+        memory_give(device);
         return result;
     }
-    extensions_keep(&device->extensions, info->ppEnabledExtensionNames, info->enabledExtensionCount);
     device->instance = from->instance;
     device->driver = from->driver;
     device->handle = *to;
@@ -124,8 +126,8 @@ void loader_vkDestroyDevice(VkDevice handle, const VkAllocationCallbacks *alloca
     }
     struct device *device = device_of(handle);
     ((PFN_vkDestroyDevice)device->functions[VULKAN_vkDestroyDevice])(handle, allocator);
-    free(device->extensions.names);
-    free(device);
+    memory_give(device->extensions.names);
+    memory_give(device);
 }
 
 void loader_vkGetDeviceQueue(VkDevice handle, uint32_t family, uint32_t index, VkQueue *to);

@@ -144,7 +144,7 @@ void drivers_unload(struct driver *driver)
         dlclose(driver->library);
     }
     driver->library = NULL;
-    free(driver->extensions.names);
+    memory_give(driver->extensions.names);
     driver->extensions.names = NULL;
 }
 

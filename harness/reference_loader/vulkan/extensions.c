@@ -3,12 +3,11 @@
 #include "vulkan_loader.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-bool extensions_keep(struct extension_names *to, const char *const *names, uint32_t count)
+bool extensions_keep(struct extension_names *to, const void *object, const char *const *names, uint32_t count)
 {
-    to->names = calloc(count + 1, sizeof *to->names);
+    to->names = memory_take_like(object, (count + 1) * sizeof *to->names);
     for (uint32_t i = 0; to->names && i < count; i++) {
         snprintf(to->names[i], sizeof to->names[i], "%s", names[i]);
     }

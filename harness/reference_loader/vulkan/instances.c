@@ -167,13 +167,14 @@ static void gather_drivers(struct instance *instance, const VkInstanceCreateInfo
 }
 
 /* Makes the instance of one driver: with the extensions that it has, for 1.0 where it is of that version, and else for
- * 1.1 at least where its devices are to say who they are. */
-static bool make_instance(struct driver *driver, const VkInstanceCreateInfo *info,
-                          const VkAllocationCallbacks *allocator, bool identifies)
+ * 1.1 at least where its devices are to say who they are. VK_ERROR_INCOMPATIBLE_DRIVER where it is left out. */
+static VkResult make_instance(struct driver *driver, const struct instance *instance, const VkInstanceCreateInfo *info,
+                              const VkAllocationCallbacks *allocator)
 {
     VkInstanceCreateInfo own = *info;
     VkApplicationInfo application;
     const char *names[MAX_EXTENSIONS];
+    const bool identifies = instance->choices.is_made;
     VkExtensionProperties *extensions;
     size_t count = drivers_extensions(driver, &extensions);
     own.enabledExtensionCount = 0;
@@ -198,21 +199,24 @@ static bool make_instance(struct driver *driver, const VkInstanceCreateInfo *inf
         application.apiVersion = VK_API_VERSION_1_1;
         own.pApplicationInfo = &application;
     }
-    VkResult result = driver->create_instance(&own, allocator, &driver->instance);
+    bool has_memory = extensions_keep(&driver->extensions, instance, names, own.enabledExtensionCount);
+    VkResult result = has_memory ? driver->create_instance(&own, allocator, &driver->instance) : VK_SUCCESS;
     free(extensions);
+    if (!has_memory) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
     if (result != VK_SUCCESS || !driver->instance) {
-        return false;
+        return VK_ERROR_INCOMPATIBLE_DRIVER;
     }
     bool is_of_1_0 = !info->pApplicationInfo || info->pApplicationInfo->apiVersion < VK_API_VERSION_1_1;
-    if (!drivers_find_functions(driver, is_of_1_0 && !identifies) ||
-        !extensions_keep(&driver->extensions, names, own.enabledExtensionCount)) {
+    if (!drivers_find_functions(driver, is_of_1_0 && !identifies)) {
         PFN_vkDestroyInstance destroy = (PFN_vkDestroyInstance)driver->functions[VULKAN_vkDestroyInstance];
         if (destroy) {
             destroy(driver->instance, allocator);
         }
-        return false;
+        return VK_ERROR_INCOMPATIBLE_DRIVER;
     }
-    return true;
+    return VK_SUCCESS;
 }
 
 static bool has_all_extensions(const struct instance *instance, const VkInstanceCreateInfo *info)
@@ -241,14 +245,34 @@ static VkResult make_instances(struct instance *instance, const VkInstanceCreate
         return VK_ERROR_EXTENSION_NOT_PRESENT;
     }
     instance->driver_count = 0;
+    VkResult result = VK_SUCCESS;
     for (size_t i = 0; i < count; i++) {
-        if (make_instance(&instance->drivers[i], info, allocator, instance->choices.is_made)) {
+        VkResult own = result ? result : make_instance(&instance->drivers[i], instance, info, allocator);
+        if (own == VK_SUCCESS) {
             instance->drivers[instance->driver_count++] = instance->drivers[i];
         } else {
             drivers_unload(&instance->drivers[i]);
         }
+        if (own == VK_ERROR_OUT_OF_HOST_MEMORY) {
+            result = own;
+        }
+    }
+    if (result != VK_SUCCESS) {
+        return result;
     }
     return instance->driver_count > 0 ? VK_SUCCESS : VK_ERROR_INCOMPATIBLE_DRIVER;
+}
+
+/* Ends what there is of drivers' instances, and lets go of the drivers. */
+static void end_drivers(struct instance *instance, const VkAllocationCallbacks *allocator)
+{
+    for (size_t i = 0; i < instance->driver_count; i++) {
+        struct driver *driver = &instance->drivers[i];
+        if (driver->instance) {
+            ((PFN_vkDestroyInstance)driver->functions[VULKAN_vkDestroyInstance])(driver->instance, allocator);
+        }
+        drivers_unload(driver);
+    }
 }
 
 VkResult loader_vkCreateInstance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator,
@@ -256,7 +280,7 @@ VkResult loader_vkCreateInstance(const VkInstanceCreateInfo *info, const VkAlloc
 VkResult loader_vkCreateInstance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator,
                                  struct instance **to)
 {
-    struct instance *instance = calloc(1, sizeof *instance);
+    struct instance *instance = memory_take(allocator, VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE, sizeof *instance);
     if (!instance) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -270,16 +294,16 @@ VkResult loader_vkCreateInstance(const VkInstanceCreateInfo *info, const VkAlloc
     messages_to(info->pNext);
     gather_drivers(instance, info);
     messages_to(NULL);
-    VkResult result = make_instances(instance, info, allocator);
-    if (result == VK_SUCCESS &&
-        extensions_keep(&instance->extensions, info->ppEnabledExtensionNames, info->enabledExtensionCount)) {
+    bool has_memory =
+        extensions_keep(&instance->extensions, instance, info->ppEnabledExtensionNames, info->enabledExtensionCount);
+    VkResult result = has_memory ? make_instances(instance, info, allocator) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == VK_SUCCESS) {
         *to = instance;
         return result;
     }
-    for (size_t i = 0; i < instance->driver_count; i++) {
-        drivers_unload(&instance->drivers[i]);
-    }
-    free(instance);
+    end_drivers(instance, allocator);
+    memory_give(instance->extensions.names);
+    memory_give(instance);
     return result;
 }
 
@@ -291,12 +315,8 @@ void loader_vkDestroyInstance(struct instance *instance, const VkAllocationCallb
     }
     surfaces_end(instance);
     messengers_end(instance);
-    for (size_t i = 0; i < instance->driver_count; i++) {
-        struct driver *driver = &instance->drivers[i];
-        ((PFN_vkDestroyInstance)driver->functions[VULKAN_vkDestroyInstance])(driver->instance, allocator);
-        drivers_unload(driver);
-    }
+    end_drivers(instance, allocator);
     physical_devices_forget(instance);
-    free(instance->extensions.names);
-    free(instance);
+    memory_give(instance->extensions.names);
+    memory_give(instance);
 }

@@ -4,8 +4,6 @@
  * Names of objects: those that the loader made stand for the driver's own. */
 #include "vulkan_loader.h"
 
-#include <stdlib.h>
-
 struct messenger {
     uint64_t own[MAX_DRIVERS]; /* the drivers', by their place in the instance */
     union {
@@ -35,13 +33,13 @@ static void destroy(struct instance *instance, enum vulkan_function which, struc
             break;
         }
     }
-    free(messenger);
+    memory_give(messenger);
 }
 
 static VkResult create(struct instance *instance, enum vulkan_function which, enum vulkan_function end,
                        const void *info, const VkAllocationCallbacks *allocator, uint64_t *to)
 {
-    struct messenger *messenger = calloc(1, sizeof *messenger);
+    struct messenger *messenger = memory_take(allocator, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT, sizeof *messenger);
     if (!messenger) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }

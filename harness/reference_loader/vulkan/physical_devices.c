@@ -9,31 +9,26 @@
 
 struct physical_device *physical_devices_wrap(struct instance *instance, struct driver *driver, VkPhysicalDevice handle)
 {
-    for (size_t i = 0; i < instance->device_count; i++) {
-        if (instance->devices[i]->driver == driver && instance->devices[i]->handle == handle) {
-            return instance->devices[i];
+    for (struct physical_device *known = instance->devices; known; known = known->next) {
+        if (known->driver == driver && known->handle == handle) {
+            return known;
         }
     }
-    struct physical_device **more = realloc(instance->devices, (instance->device_count + 1) * sizeof(*more));
-    struct physical_device *device = calloc(1, sizeof *device);
-    if (more) {
-        instance->devices = more;
+    struct physical_device *device = memory_take_like(instance, sizeof *device);
+    if (device) {
+        *device = (struct physical_device){instance, driver, handle, instance->devices};
+        instance->devices = device;
     }
-    if (!more || !device) {
-        free(device);
-        return NULL;
-    }
-    *device = (struct physical_device){instance, driver, handle};
-    instance->devices[instance->device_count++] = device;
     return device;
 }
 
 void physical_devices_forget(struct instance *instance)
 {
-    for (size_t i = 0; i < instance->device_count; i++) {
-        free(instance->devices[i]);
+    while (instance->devices) {
+        struct physical_device *device = instance->devices;
+        instance->devices = device->next;
+        memory_give(device);
     }
-    free(instance->devices);
 }
 
 /* --- enumeration --- */
@@ -89,10 +84,15 @@ VkResult loader_vkEnumeratePhysicalDevices(struct instance *instance, uint32_t *
             return VK_ERROR_INITIALIZATION_FAILED;
         }
     }
+    bool has_memory = true;
     for (size_t i = 0; listed && i < all && i < room; i++) {
         to[i] = physical_devices_wrap(instance, listed[i].driver, listed[i].handle);
+        has_memory = has_memory && to[i];
     }
     free(listed);
+    if (!has_memory) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
     *count = to && room < all ? room : (uint32_t)all;
     return to && room < all ? VK_INCOMPLETE : VK_SUCCESS;
 }
@@ -131,8 +131,8 @@ static uint32_t list_groups(const struct driver *driver, VkPhysicalDeviceGroupPr
     return *groups ? count : 0;
 }
 
-/* A group as the application sees it. */
-static void fill_group(struct instance *instance, struct driver *driver, VkPhysicalDeviceGroupProperties *to,
+/* A group as the application sees it; false where there is no memory for its devices. */
+static bool fill_group(struct instance *instance, struct driver *driver, VkPhysicalDeviceGroupProperties *to,
                        const VkPhysicalDeviceGroupProperties *group)
 {
     uint32_t count = group->physicalDeviceCount;
@@ -140,7 +140,11 @@ static void fill_group(struct instance *instance, struct driver *driver, VkPhysi
     to->subsetAllocation = group->subsetAllocation;
     for (uint32_t i = 0; i < to->physicalDeviceCount; i++) {
         to->physicalDevices[i] = (VkPhysicalDevice)physical_devices_wrap(instance, driver, group->physicalDevices[i]);
+        if (!to->physicalDevices[i]) {
+            return false;
+        }
     }
+    return true;
 }
 
 /* Puts the devices of a group in order. */
@@ -181,10 +185,14 @@ VkResult loader_vkEnumeratePhysicalDeviceGroups(struct instance *instance, uint3
     if (instance->choices.is_made) {
         choice_apply(&instance->choices, listed, &all);
     }
+    bool has_memory = true;
     for (size_t i = 0; listed && i < all && i < room; i++) {
-        fill_group(instance, listed[i].driver, &to[i], &listed[i].group);
+        has_memory = fill_group(instance, listed[i].driver, &to[i], &listed[i].group) && has_memory;
     }
     free(listed);
+    if (!has_memory) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
     *count = to && room < all ? room : (uint32_t)all;
     return to && room < all ? VK_INCOMPLETE : VK_SUCCESS;
 }

@@ -61,7 +61,7 @@ static void destroy(struct instance *instance, struct surface *surface, const Vk
             break;
         }
     }
-    free(surface);
+    memory_give(surface);
 }
 
 void surfaces_end(struct instance *instance)
@@ -74,7 +74,7 @@ void surfaces_end(struct instance *instance)
 static VkResult create(struct instance *instance, enum vulkan_function which, const void *info,
                        const VkAllocationCallbacks *allocator, const struct surface *seen, VkSurfaceKHR *to)
 {
-    struct surface *surface = calloc(1, sizeof *surface);
+    struct surface *surface = memory_take(allocator, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT, sizeof *surface);
     if (!surface) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }

@@ -12,6 +12,7 @@
  *   choice.c            the devices that the settings file leaves
  *   emulation.c         functions that a driver lacks, by others
  *   displays.c          the same for functions of displays
+ *   memory.c            memory, of the application's allocator or not
  *   devices.c           devices and the objects that are made of them
  *   surfaces.c          surfaces for drivers that do not make them
  *   messengers.c        messengers of all drivers as one, and names of objects
@@ -33,6 +34,15 @@
 enum { INTERFACE_VERSION = 7, MAX_DRIVERS = 64, MAX_UNKNOWN = 200, MAX_NAME = 256 };
 
 typedef void (*function)(void);
+
+/* --- memory --- */
+
+/* Memory that is 0, of an allocator, or of the heap where that is NULL; NULL where there is none. */
+void *memory_take(const VkAllocationCallbacks *allocator, VkSystemAllocationScope scope, size_t size);
+/* The same from where another piece is. */
+void *memory_take_like(const void *other, size_t size);
+/* Gives a piece back to where it is from, or nothing. */
+void memory_give(void *memory);
 
 /* --- manifests --- */
 
@@ -131,13 +141,13 @@ struct physical_device {
     struct instance *instance;
     struct driver *driver;
     VkPhysicalDevice handle; /* the driver's */
+    struct physical_device *next;
 };
 
 struct instance {
     struct driver drivers[MAX_DRIVERS];
     size_t driver_count;
-    struct physical_device **devices; /* all that were ever listed */
-    size_t device_count;
+    struct physical_device *devices; /* all that were ever listed */
     struct messenger *messengers;
     struct surface *surfaces;
     struct extension_names extensions;
@@ -155,7 +165,7 @@ struct device {
     struct extension_names extensions;
 };
 
-/* The loader's object for a driver's physical device. */
+/* The loader's object for a driver's physical device; NULL where there is no memory. */
 struct physical_device *physical_devices_wrap(struct instance *instance, struct driver *driver,
                                               VkPhysicalDevice handle);
 void physical_devices_forget(struct instance *instance);
@@ -175,8 +185,8 @@ void sorting_sort(struct listed *listed, size_t count);
 /* Leaves of devices, or of groups, those that the settings file chose, devices in its order. */
 void choice_apply(const struct device_choices *choices, struct listed *listed, size_t *count);
 
-/* Copies names, for the caller to free; false where there is no memory. */
-bool extensions_keep(struct extension_names *to, const char *const *names, uint32_t count);
+/* Copies names to memory from where an object is, for the caller to give back; false where there is none. */
+bool extensions_keep(struct extension_names *to, const void *object, const char *const *names, uint32_t count);
 bool extensions_have(const struct extension_names *extensions, const char *name);
 
 /* The device of an object whose first word is the loader's. */
