@@ -419,26 +419,26 @@ static const struct refusal contexts_of_types[] = {{FAULT_contexts_of_types_are_
 #define LIST(list) list, COUNT(list)
 
 static const struct {
-    enum function function;
     const struct refusal *list;
     size_t count;
+    enum function function;
     cl_int error;
 } all[] = {
-    {FUNCTION_clCreateBuffer, LIST(buffers), CL_INVALID_VALUE},
-    {FUNCTION_clCreateSubBuffer, LIST(parts), CL_INVALID_VALUE},
-    {FUNCTION_clCreateImage, LIST(images), CL_INVALID_IMAGE_DESCRIPTOR},
-    {FUNCTION_clCreateSampler, LIST(samplers), CL_INVALID_VALUE},
-    {FUNCTION_clCreateCommandQueue, LIST(queues), CL_INVALID_QUEUE_PROPERTIES},
-    {FUNCTION_clCreateProgramWithSource, LIST(sources), CL_INVALID_VALUE},
-    {FUNCTION_clCreateProgramWithIL, LIST(languages), CL_INVALID_VALUE},
-    {FUNCTION_clCreateProgramWithBinary, LIST(binaries), CL_INVALID_BINARY},
-    {FUNCTION_clCreateKernelsInProgram, LIST(kernels), CL_INVALID_PROGRAM_EXECUTABLE},
-    {FUNCTION_clBuildProgram, LIST(builds), CL_INVALID_BUILD_OPTIONS},
-    {FUNCTION_clCreateUserEvent, LIST(user_events), CL_OUT_OF_RESOURCES},
-    {FUNCTION_clSVMAlloc, LIST(shared), CL_INVALID_VALUE},
-    {FUNCTION_clCreatePipe, LIST(pipes), CL_INVALID_VALUE},
-    {FUNCTION_clCreateContext, LIST(contexts), CL_INVALID_VALUE},
-    {FUNCTION_clCreateContextFromType, LIST(contexts_of_types), CL_DEVICE_NOT_FOUND},
+    {LIST(buffers), FUNCTION_clCreateBuffer, CL_INVALID_VALUE},
+    {LIST(parts), FUNCTION_clCreateSubBuffer, CL_INVALID_VALUE},
+    {LIST(images), FUNCTION_clCreateImage, CL_INVALID_IMAGE_DESCRIPTOR},
+    {LIST(samplers), FUNCTION_clCreateSampler, CL_INVALID_VALUE},
+    {LIST(queues), FUNCTION_clCreateCommandQueue, CL_INVALID_QUEUE_PROPERTIES},
+    {LIST(sources), FUNCTION_clCreateProgramWithSource, CL_INVALID_VALUE},
+    {LIST(languages), FUNCTION_clCreateProgramWithIL, CL_INVALID_VALUE},
+    {LIST(binaries), FUNCTION_clCreateProgramWithBinary, CL_INVALID_BINARY},
+    {LIST(kernels), FUNCTION_clCreateKernelsInProgram, CL_INVALID_PROGRAM_EXECUTABLE},
+    {LIST(builds), FUNCTION_clBuildProgram, CL_INVALID_BUILD_OPTIONS},
+    {LIST(user_events), FUNCTION_clCreateUserEvent, CL_OUT_OF_RESOURCES},
+    {LIST(shared), FUNCTION_clSVMAlloc, CL_INVALID_VALUE},
+    {LIST(pipes), FUNCTION_clCreatePipe, CL_INVALID_VALUE},
+    {LIST(contexts), FUNCTION_clCreateContext, CL_INVALID_VALUE},
+    {LIST(contexts_of_types), FUNCTION_clCreateContextFromType, CL_DEVICE_NOT_FOUND},
 };
 
 /* The functions with a list of properties, as the older ones have it. */
