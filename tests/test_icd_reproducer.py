@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,6 +111,21 @@ def test_failure_that_calls_do_not_show_has_no_program(sandbox: Sandbox) -> None
         session.call("clGetExtensionFunctionAddress", "clNoSuchFunction")
     with pytest.raises(NotReproducible, match="does not show it"):
         reproducer.of_case("case", AssertionError("seen elsewhere"), sandbox)
+
+
+@pytest.mark.parametrize("shape", [{"gpus": 3, "cpus": 2}, {"suffix": "OTHER"}, {"platforms": 2}], ids=str)
+def test_another_shape_than_that_of_the_correct_icd_is_no_defect(sandbox: Sandbox, shape: dict[str, Any]) -> None:
+    """How many platforms and devices there are, and where they lie, differs between two correct ICDs as well."""
+    icd = Icd(sandbox.icd("plain", **shape).path)
+
+    def check(objects: IcdObjects) -> None:
+        objects.session.call("clSetUserEventStatus", objects.event, -5)
+        raise AssertionError("seen elsewhere")
+
+    with pytest.raises(AssertionError) as caught, icd.attempts(sandbox) as attempts:
+        attempts.check("the one", check)
+    with pytest.raises(NotReproducible, match="does not show it"):
+        reproducer.of_case("case", caught.value, sandbox)
 
 
 def test_all_kinds_of_functions_compile(tmp_path: Path) -> None:

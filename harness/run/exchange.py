@@ -28,7 +28,7 @@ _IGNORED = (
     "state",
     "heap",
 )
-_OF_ITSELF = ("clGetPlatformInfo", "clGetDeviceInfo")
+OF_ITSELF = ("clGetPlatformInfo", "clGetDeviceInfo")  # what a vendor says of its platforms and devices
 _GETTERS = re.compile(r"cl(Icd)?Get(?!.*Extension.*Semaphore)\w+$")
 _IDENTIFIER = re.compile(r"\b[br]\d+\b")
 _WORD_OF_MEMORY = re.compile(r"^\*b\d+$")  # the first one, which may be named without its offset
@@ -158,7 +158,7 @@ def essential(steps: Sequence[Step]) -> list[Step]:
     needs: set[str] = set()
     for step in reversed(steps):
         own, uses = step.defines(), step.uses()
-        passes = step.is_call and step.function.name in _OF_ITSELF and last not in _OF_ITSELF
+        passes = step.is_call and step.function.name in OF_ITSELF and last not in OF_ITSELF
         passes = passes and not any(word in needs for word in step.given)
         leads = own not in needs and (passes or step.kind in ("buffer", "peek"))
         if leads or step.kind in ("get", "read"):

@@ -6,8 +6,9 @@ A function judges in one of these forms:
 plain      makes the comparison with which the check failed; only the calls that matter, with variables of C
 compared   the same, with memory that ends where an unreadable page begins
 whole      the same, with every call of the exchange
-answers    every call but those that ask a vendor for itself, and compares each answer with that of the run that failed
-every      the same, with every call and every look at a dispatch table
+answers    every call but those that ask a vendor for itself, and compares each answer with that of the run that failed;
+           not with what a vendor has and says of itself, which differs between correct vendors as well
+every      the same, with every call and every place of a dispatch table that was empty
 ended      the process must come back from its last call
 last       the last call must give another answer than in the run that failed
 """
@@ -25,16 +26,18 @@ from harness.api.model import api
 from harness.escaping import c_comment, c_string, one_line
 from harness.probe.answers import Compared
 from harness.probe.connection import KEPT_REPLY
-from harness.run.exchange import IN_ORDER, NotReproducible, Step, Words, essential, literal, needed, steps_of
+from harness.run.exchange import IN_ORDER, OF_ITSELF, NotReproducible, Step, Words, essential, literal, needed, steps_of
 from harness.run.plain import PlainWords
 from harness.run.program_head import HEAD, beginning, tail
 
 FORMS = ("plain", "compared", "whole", "last plain", "last", "answers", "every")
+_OF_COMPARISONS = FORMS[:3]
 _OF_ANSWERS = FORMS[-2:]
 _WIDTH = 120
 _FRAME = re.compile(
     r"thread \d+: |    (0x[0-9a-f]+|[\w.]+\+0x[0-9a-f]+)( \(|$)"
 )  # of a stack, which another run has not
+_OWN = ("clGetPlatformIDs", "clIcdGetPlatformIDsKHR", "clGetDeviceIDs", *OF_ITSELF)  # what a vendor has, and says of it
 _INVERSE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _ICD2 = {
     "clIcdGetFunctionAddressForPlatformKHR": (
@@ -62,6 +65,10 @@ class Failure:
             return ("ended plain", "ended", "ended whole")
         return FORMS if self.comparisons else FORMS[3:]
 
+    def is_guess(self, form: str) -> bool:
+        """Whether a form takes a comparison for the failed one that held: an ICD that is right has to show that."""
+        return form in _OF_COMPARISONS and self.comparisons[-1].holds
+
 
 @dataclass(frozen=True)
 class Part:
@@ -87,7 +94,7 @@ class Part:
 def part(failure: Failure, form: str) -> Part:
     """The function that shows a failure in one form. Raises NotReproducible."""
     steps = steps_of(failure.exchange, failure.replies)
-    group = _group(failure.comparisons) if form in ("plain", "compared", "whole") else []
+    group = _group(failure.comparisons) if form in _OF_COMPARISONS else []
     group = _of_last(steps) if form.startswith("last") else group
     texts = [text for c in group for text in (c.answer, c.other if c.is_expression else "") if isinstance(text, str)]
     judged = {result for text in texts for result in re.findall(r"\b[br]\d+\b", text)}
@@ -159,6 +166,7 @@ class _Writer:
         self.form = form
         self.codes: set[int] = set()
         self._addresses: dict[int, int] = {}
+        self._own: set[str] = set()  # memory in which the vendor says what it has
         self._said: set[str] = set()  # what is compared since the last call
 
     def body(self, shown: Sequence[Step]) -> list[str]:
@@ -194,7 +202,8 @@ class _Writer:
         if kind == "peek":
             name = words.names[step.defines()]
             line = f"void *{name} = HANDLE({words.pointer(step.words[1])}, {step.words[2]});"
-            return [line, *(self._word_answer(step, name) if self.form in _OF_ANSWERS else [])]
+            is_lack = self.form in _OF_ANSWERS and step.words[2] != "0" and not step.number
+            return [line, *(self._word_answer(step, name) if is_lack else [])]
         if kind == "protect":
             return [f"mprotect((void *)(V({words.pointer('b' + step.words[0])}) & ~4095ull), 4096, PROT_READ);"]
         if kind == "setenv":
@@ -216,6 +225,9 @@ class _Writer:
         line = f"{'' if is_shared else words.types[own]}{name} = {text};"
         if self.form in _OF_ANSWERS:
             self._said.clear()
+            if function.name in _OWN:
+                self._own |= set(step.given)
+                return [line]
             return [line, *self._answer_of(step, name)]
         touches = {own, *(token for token in step.given)} & self.judged
         if touches or not step.reply:
@@ -247,10 +259,10 @@ class _Writer:
         return bytes(result)
 
     def _answer(self, step: Step) -> list[str]:
-        if not step.reply or len(step.reply) >= KEPT_REPLY - 3:
+        token, offset = (f"b{step.words[0]}", step.words[1]) if step.kind == "get" else (step.words[0], "0")
+        if not step.reply or len(step.reply) >= KEPT_REPLY - 3 or token in self._own:
             return []
         content = self._numbered(bytes.fromhex(step.reply))
-        token, offset = (f"b{step.words[0]}", step.words[1]) if step.kind == "get" else (step.words[0], "0")
         name = self.words.pointer(token)
         return [f'answer("{name}", at({name}, {offset}), {len(content)}, {literal(content)});']
 

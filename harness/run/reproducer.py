@@ -128,7 +128,7 @@ def _chosen(library: Path, variables: Mapping[str, str], failures: Sequence[Fail
             if here == "there" and correct == "gone":
                 chosen[number] = each
                 waiting.pop(number, None)
-            elif here == "there" and correct == "not judged":
+            elif here == "there" and correct == "not judged" and not failures[number].is_guess(each.form):
                 second.setdefault(number, each)
             elif here == _NO_C:
                 reason = f"the program does not compile: {correct}"
