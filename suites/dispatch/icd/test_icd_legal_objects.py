@@ -134,7 +134,7 @@ def image_of(
     """Makes an image and releases it; an image of a buffer has one of its own."""
     images = Images(objects)
     require_flags(objects, flags)
-    access = [name for name in flags.split("|") if name in ACCESS[1:]]
+    access = [name for name in flags.split("|") if name in ACCESS[1:]] or ["CL_MEM_READ_WRITE"]  # which is the default
     if pixel not in images.formats(kind, *access):
         raise Unsupported("loader", f"there is no {kind} of {pixel}", kind)
     width, height, depth = shape
@@ -261,7 +261,7 @@ def test_queue_of_all_properties_is_made(icd: Icd, sandbox: Sandbox, function: s
 # --- programs and kernels ---
 
 OPTIONS = (
-    "", "-D NAME", "-DNAME=1", "-D NAME=1 -D OTHER", "-w", "-Werror", "-cl-opt-disable",
+    "", "-D NAME", "-D NAME=1", "-D NAME=1 -D OTHER", "-w", "-Werror", "-cl-opt-disable",
     "-cl-single-precision-constant", "-cl-denorms-are-zero", "-cl-mad-enable", "-cl-no-signed-zeros",
     "-cl-unsafe-math-optimizations", "-cl-finite-math-only", "-cl-fast-relaxed-math", "-w -cl-opt-disable -D NAME",
 )  # fmt: skip
