@@ -66,7 +66,12 @@ def test_every_mistake_of_the_faulty_example_is_named(tmp_path: Path) -> None:
     assert len(named) == 9
     for name in named:
         assert any(case == name or case.startswith(f"{name}[") for case in red), name
-    collateral = ("test_call_through_a_loader_passes_the_chain_once", "test_application_sees_no_difference")
+    collateral = (
+        "test_call_through_a_loader_passes_the_chain_once",
+        "test_application_sees_no_difference",
+        "test_null_for_target_or_output_is_invalid_value",
+        "test_table_for_a_shorter_target_is_no_longer",
+    )
     assert not {case for case in red if not case.startswith((*named, *collateral))}
 
 

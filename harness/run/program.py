@@ -167,12 +167,15 @@ class _Writer:
         self.codes: set[int] = set()
         self._addresses: dict[int, int] = {}
         self._own: set[str] = set()  # memory in which the vendor says what it has
+        self._asks_own: Sequence[str] = _OWN
         self._said: set[str] = set()  # what is compared since the last call
 
     def body(self, shown: Sequence[Step]) -> list[str]:
         """All steps; in the plain form with an empty line before the call that matters."""
         words, lines = self.words, []
         last = max((i for i, step in enumerate(shown) if step.is_call), default=0)
+        about = shown[last].function.name if shown and shown[last].is_call else ""
+        self._asks_own = [name for name in _OWN if name != about]  # else the check was about that
         for number, step in enumerate(shown):
             if isinstance(words, PlainWords) and number == last and number:
                 lines.append("")
@@ -225,7 +228,7 @@ class _Writer:
         line = f"{'' if is_shared else words.types[own]}{name} = {text};"
         if self.form in _OF_ANSWERS:
             self._said.clear()
-            if function.name in _OWN:
+            if function.name in self._asks_own:
                 self._own |= set(step.given)
                 return [line]
             return [line, *self._answer_of(step, name)]
