@@ -123,24 +123,26 @@ def require_private_mounts() -> None:
         raise Unsupported("machine", f"bubblewrap cannot make a private root here: {done.stderr.strip()}")
 
 
+def _refused(program: Path, **user: Any) -> str:
+    """Why a program cannot be started without variables, by this user or another one; "" where it can."""
+    try:
+        done = subprocess.run([program], env={}, stdin=subprocess.DEVNULL, capture_output=True, text=True, **user)
+    except OSError as error:
+        return error.strerror or str(error)
+    return done.stderr.strip().rpartition("libraries: ")[2] if done.returncode == NOT_STARTED else ""
+
+
 @cache
 def require_starting_without_variables(program: Path) -> None:
     """Raises Unsupported where a program finds its own libraries by LD_LIBRARY_PATH alone: elevated, it has none."""
-    done = subprocess.run([program], env={}, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode == NOT_STARTED:
-        reason = done.stderr.strip().rpartition("libraries: ")[2]
+    if reason := _refused(program):
         raise Unsupported("machine", f"an elevated process cannot be started here: {reason}")
 
 
 @cache
 def refused_to_others(program: Path) -> str:
     """Why NOBODY cannot start a program that is open to all, which its own libraries may not be; "" where he can."""
-    other: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-    try:
-        done = subprocess.run([program], env={}, stdin=subprocess.DEVNULL, capture_output=True, text=True, **other)
-    except OSError as error:
-        return error.strerror or str(error)
-    return done.stderr.strip().rpartition("libraries: ")[2] if done.returncode == NOT_STARTED else ""
+    return _refused(program, user=NOBODY, group=NOBODY, extra_groups=[])
 
 
 def require_ordinary_user(program: Path, library: Path) -> None:
