@@ -139,8 +139,8 @@ if TYPE_CHECKING:
         DEFINED, IDS, SOURCES as KERNEL_SOURCES, TYPES as KERNEL_TYPES, Kernels, Range,
     )
     from harness.check.icd.memory import (
-        PLAIN as PLAIN_FORMAT, SHAPES, Format, Images, Layout, Memory, Shared, copied, flags_of, layout_of, numbered,
-        expect_same, with_bytes,
+        PLAIN as PLAIN_FORMAT, SHAPES, Format, Images, Layout, Memory, Shared, copied, flags_of, layout_of,
+        native_memory, numbered, expect_same, with_bytes,
     )
 
     # --- its property lists ---

@@ -21,6 +21,7 @@ static const struct {
 #include "faults_properties.h"
 #include "faults_refusals.h"
 #include "faults_states.h"
+#include "faults_within.h"
 #undef FAULT
 } fault_names = {
 #define FAULT(name) #name,
@@ -35,6 +36,7 @@ static const struct {
 #include "faults_properties.h"
 #include "faults_refusals.h"
 #include "faults_states.h"
+#include "faults_within.h"
 #undef FAULT
 };
 

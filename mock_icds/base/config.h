@@ -19,6 +19,7 @@ enum fault {
 #include "faults_properties.h"
 #include "faults_refusals.h"
 #include "faults_states.h"
+#include "faults_within.h"
 #undef FAULT
     FAULT_COUNT
 };

@@ -19,6 +19,7 @@
 #include "core/refusals.h"
 #include "core/usual.h"
 #include "core/validity.h"
+#include "core/within.h"
 
 #include <signal.h>
 #include <string.h>
@@ -108,7 +109,7 @@ uint64_t core_call(enum function function, const uint64_t *arguments)
         validity_is_improper(function, arguments, &error)) {
         return validity_refuse(function, arguments, error);
     }
-    if (config.refuses && refusals_handle(function, arguments, &result)) {
+    if (config.refuses && (within_handle(function, &result) || refusals_handle(function, arguments, &result))) {
         return result;
     }
     if ((config.refuses && events_handle(function, arguments, &result)) || fails(function, arguments, &result)) {

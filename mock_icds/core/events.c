@@ -10,6 +10,7 @@
 #include "core/creation.h"
 #include "core/property_rules.h"
 #include "core/rules.h"
+#include "core/within.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -72,7 +73,9 @@ static void call_event(struct object *event, const struct callback *callback, cl
 {
     void(CL_CALLBACK * notify)(cl_event, cl_int, void *) =
         (void(CL_CALLBACK *)(cl_event, cl_int, void *))(uintptr_t)callback->function;
+    within_enter(FUNCTION_clSetEventCallback);
     notify((cl_event)reported_object(event), status, (void *)(uintptr_t)callback->user_data);
+    within_leave();
 }
 
 /* Calls each callback whose status has been reached, once. */
@@ -188,7 +191,9 @@ static void call_destructors(struct object *memory)
     for (int i = 0; i < life->callback_count; i++) {
         const struct callback *callback = &life->callbacks[forwards ? i : life->callback_count - 1 - i];
         void(CL_CALLBACK * notify)(cl_mem, void *) = (void(CL_CALLBACK *)(cl_mem, void *))(uintptr_t)callback->function;
+        within_enter(FUNCTION_clSetMemObjectDestructorCallback);
         notify((cl_mem)reported_object(memory), (void *)(uintptr_t)callback->user_data);
+        within_leave();
     }
 }
 
@@ -221,7 +226,9 @@ void events_end_context(struct object *context)
         const struct callback *callback = &life->callbacks[forwards ? i : count - 1 - i];
         void(CL_CALLBACK * notify)(cl_context, void *) =
             (void(CL_CALLBACK *)(cl_context, void *))(uintptr_t)callback->function;
+        within_enter(FUNCTION_clSetContextDestructorCallback);
         notify((cl_context)object_handle(context), (void *)(uintptr_t)callback->user_data);
+        within_leave();
     }
     life->callback_count = 0;
 }
@@ -234,7 +241,9 @@ static void report_build(const struct object *program, const uint64_t *arguments
     bool build = number == 4;
     bool forgets = !build && fault(FAULT_compilers_forget_data, ANY_PLATFORM);
     for (int i = 0; program && notify && i < (fault(FAULT_builds_end_twice, ANY_PLATFORM) ? 2 : 1); i++) {
+        within_enter(FUNCTION_clBuildProgram);
         notify((cl_program)reported_object(program), forgets ? NULL : (void *)(uintptr_t)arguments[number + 1]);
+        within_leave();
     }
 }
 

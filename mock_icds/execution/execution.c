@@ -10,6 +10,7 @@
 #include "core/contents.h"
 #include "core/launches.h"
 #include "core/rules.h"
+#include "core/within.h"
 #include "execution/native.h"
 #include "execution/transfers.h"
 #include "external/attachments.h"
@@ -38,8 +39,10 @@ static void call_free(const struct work *work)
     typedef void(CL_CALLBACK * function)(cl_command_queue, cl_uint, void **, void *);
     cl_uint times = fault(FAULT_shared_memory_is_freed_twice, ANY_PLATFORM) ? 2 : 1;
     for (cl_uint i = 0; i < times; i++) {
+        within_enter(FUNCTION_clEnqueueSVMFree);
         ((function)(uintptr_t)work->callback)((cl_command_queue)object_handle(work->queue), work->count, work->pointers,
                                               work->user_data);
+        within_leave();
     }
 }
 

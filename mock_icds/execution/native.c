@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/config.h"
 #include "core/contents.h"
+#include "core/within.h"
 
 #include <string.h>
 
@@ -71,6 +72,8 @@ struct native *native_keep(const uint64_t *arguments)
 void native_run(const struct native *native)
 {
     if (native->function) {
+        within_enter(FUNCTION_clEnqueueNativeKernel);
         native->function(native->arguments);
+        within_leave();
     }
 }

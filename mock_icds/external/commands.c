@@ -145,7 +145,7 @@ static bool try(size_t index)
 {
     struct command *command = &commands[index];
     int state = dependencies(command);
-    if (command->done || (state >= 0 && (waits_in_queue(index) || is_held(command)))) {
+    if (command->done || command->running || (state >= 0 && (waits_in_queue(index) || is_held(command)))) {
         return false;
     }
     if (state < 0) {
@@ -156,6 +156,7 @@ static bool try(size_t index)
     if (state == 0 || (command->ready && !command->ready(command))) {
         return false;
     }
+    command->running = true; /* what it calls back may flush the queue, or release it */
     events_progress(command->event, CL_RUNNING);
     if (command->run) {
         command->run(command);

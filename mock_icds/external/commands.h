@@ -30,6 +30,7 @@ struct command {
     bool marker;  /* the same, but no later one waits for it */
     bool unseen;  /* nobody asked for its event */
     bool issued;  /* its queue was flushed or waited for; matters for faults alone */
+    bool running;
     bool done;
 };
 

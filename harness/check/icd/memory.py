@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.api.codes import constant
+from harness.api.codes import CL, constant
 from harness.api.model import api
 from harness.probe.calls import Buffer, CallFailed
 from harness.probe.icd_objects import IcdObjects
@@ -134,6 +134,14 @@ class Memory:
         answer = self.session.read_with_call(self.session.buffer(8, 0))
         self.objects.require(function, self.session.call(function, handle, constant(query), size, answer, None))
         return answer.u64()
+
+
+def native_memory(objects: IcdObjects) -> Memory:
+    """Memory of a device that runs native kernels. Makes the attempt `unsupported` on another."""
+    able = Memory(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_EXECUTION_CAPABILITIES")
+    if not able & CL.EXEC_NATIVE_KERNEL:
+        raise Unsupported("loader", "this device runs no native kernels", "clEnqueueNativeKernel")
+    return Memory(objects)
 
 
 class Shared(Memory):

@@ -14,7 +14,7 @@ from harness.check import (
     Info,
     Memory,
     Sandbox,
-    Unsupported,
+    native_memory,
     numbered,
     requirement,
 )
@@ -22,14 +22,6 @@ from harness.check import (
 FUNCTION = "clEnqueueNativeKernel"
 NAME = f"{FUNCTION}.user_func"
 NUMBERS = (0x1122334455667788, 0x0102030405060708)
-
-
-def native_memory(objects: IcdObjects) -> Memory:
-    """Memory of a device that runs native kernels."""
-    able = Info(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_EXECUTION_CAPABILITIES")
-    if not able & CL.EXEC_NATIVE_KERNEL:
-        raise Unsupported("loader", "this device runs no native kernels", FUNCTION)
-    return Memory(objects)
 
 
 @requirement("API-KER-008")
