@@ -43,5 +43,5 @@ def test_command_buffer_list_reaches_the_vendor_up_to_its_end(loader: Loader, sa
 @requirement("XM-CMD-001")
 @pytest.mark.parametrize("function", ALL)
 def test_command_buffer_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, function: str) -> None:
-    """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
+    """Each platform that has the function gives its own by address query, beside one that has not."""
     assert problems_of_function(loader, sandbox, function) == []

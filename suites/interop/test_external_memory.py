@@ -133,5 +133,5 @@ def test_memory_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: S
 @requirement("XM-ACQ-011")
 @pytest.mark.parametrize("function", EXTENSION_FUNCTIONS["cl_khr_external_memory"])
 def test_external_memory_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, function: str) -> None:
-    """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
+    """Each platform that has the function gives its own by address query, beside one that has not."""
     assert problems_of_function(loader, sandbox, function) == []

@@ -92,7 +92,7 @@ def test_layer_folder_of_ten_thousand_files_is_read_to_its_end(loader: Loader, s
         check_layers(cl, sandbox, *(layers[name] for name in names))
 
 
-@requirement("LAY-DSC-007")
+@requirement("LAY-DSC-017")
 @pytest.mark.parametrize("kind", ["good", "empty", "missing", "other", "none"])
 def test_layer_folder_and_files_are_closed_again(loader: Loader, sandbox: Sandbox, kind: str) -> None:
     """The folder and its files are closed again, also those that bring no layer."""

@@ -57,7 +57,7 @@ def test_bad_layers_cost_no_memory(loader: Loader, sandbox: Sandbox, kind: str, 
         raise Leaked(f"fifteen more: {used[0]} bytes of the heap were in use, and then {used[1]}")
 
 
-@requirement("LAY-INF-010", "LAY-DSC-007")
+@requirement("LAY-INF-010", "LAY-DSC-017")
 @pytest.mark.parametrize("content", ["missing library", "empty"])
 def test_list_of_the_layer_folder_costs_no_memory(loader: Loader, sandbox: Sandbox, content: str) -> None:
     """The files of the folder cost no memory once discovery is over, not even a pointer for each."""

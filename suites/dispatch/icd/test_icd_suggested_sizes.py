@@ -87,7 +87,7 @@ def test_offset_of_a_suggestion_may_be_null(icd: Icd, sandbox: Sandbox) -> None:
         "no kernel",
         "other context",
         "unset arguments",
-        "4 dimensions",
+        "too many dimensions",
         "no size",
         "size 0",
         "offset",
@@ -107,8 +107,11 @@ def test_suggestion_for_what_cannot_be_enqueued_is_refused(icd: Icd, sandbox: Sa
                 assert suggested.ask(8, kernel=suggested.objects.other.kernel)[0] == CL.INVALID_CONTEXT
             elif how == "unset arguments":
                 assert suggested.ask(8, kernel=suggested.objects.named("args"))[0] == CL.INVALID_KERNEL_ARGS
-            elif how == "4 dimensions":
-                assert suggested.ask(1, 1, 1, 1)[0] == CL.INVALID_WORK_DIMENSION
+            elif how == "too many dimensions":
+                query = ("clGetDeviceInfo", suggested.objects.device, "CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS")
+                sizes, to = [1] * (suggested.info.number(*query) + 1), session.buffer(4096)
+                offset = session.words([0] * len(sizes))
+                assert suggested.ask(*sizes, offset=offset, to=to)[0] == CL.INVALID_WORK_DIMENSION
             elif how == "no size":
                 assert suggested.ask()[0] == CL.INVALID_GLOBAL_WORK_SIZE
             elif how == "size 0":

@@ -323,7 +323,7 @@ def test_texture_info_gives_target_and_level(icd: Icd, sandbox: Sandbox, query: 
             for room in range(4):
                 short = session.buffer(4)
                 assert session.call(function, image, number, room, short, None) == CL.INVALID_VALUE
-                assert short.bytes() == b"\xa5" * 4
+                assert short[room:] == b"\xa5" * (4 - room)
             assert session.call(function, image, number, 0, None, None) == CL.INVALID_VALUE
             assert session.call(function, image, number, 4, None, None) == CL.INVALID_VALUE
 

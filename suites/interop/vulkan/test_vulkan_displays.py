@@ -94,7 +94,7 @@ def test_capabilities_of_planes_are_emulated(vulkan_loader: VulkanLoader, sandbo
     assert [list(e.arguments[1:3]) for e in sandbox.log.calls(old, by="lacks")] == [[MODE, PLANE]] * 2
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 @pytest.mark.parametrize("name", LISTS)
 def test_driver_without_displays_has_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str) -> None:
     """Asked by the newer function, a driver that has neither extension lists nothing, beside one that lists two."""
@@ -112,7 +112,7 @@ def test_driver_without_displays_has_none(vulkan_loader: VulkanLoader, sandbox: 
     assert numbers == {"has": 2, "lacks": 0}
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 @pytest.mark.parametrize("name", [*(old for _, old, *_ in LISTS.values()), "vkGetDisplayPlaneSupportedDisplaysKHR"])
 def test_driver_without_displays_lists_none_by_the_older_function(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str
@@ -133,7 +133,7 @@ def test_driver_without_displays_lists_none_by_the_older_function(
     assert numbers == {("has", False): 2, ("has", True): 2, ("lacks", False): 0, ("lacks", True): 0}
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 def test_driver_without_displays_has_no_planes(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """What a plane can do in such a driver is nothing, whatever was in the place of the answer before."""
     old, new = CAPABILITIES
@@ -149,7 +149,7 @@ def test_driver_without_displays_has_no_planes(vulkan_loader: VulkanLoader, sand
             assert (not any(answer[16:80])) == (who == "lacks")
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 def test_driver_without_displays_has_no_planes_by_the_older_function(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
 ) -> None:
@@ -168,7 +168,7 @@ def test_driver_without_displays_has_no_planes_by_the_older_function(
             assert answer[size:] == b"\x11" * 16
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 def test_driver_without_displays_makes_no_mode(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """Nothing can stand in for it: the call fails, and another driver makes one for the same application."""
     create = "vkCreateDisplayModeKHR"
@@ -184,7 +184,7 @@ def test_driver_without_displays_makes_no_mode(vulkan_loader: VulkanLoader, sand
     assert len(sandbox.log.calls(create, by="has")) == 1
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 def test_driver_that_cannot_acquire_displays_has_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """A driver without VK_EXT_acquire_xlib_display finds no display for an output, and does not hand one over."""
     extension = "VK_EXT_acquire_xlib_display"

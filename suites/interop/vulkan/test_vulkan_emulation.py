@@ -88,7 +88,7 @@ def test_lists_are_emulated(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox,
         assert answers["has"][0] == 0 if room == 0 else answers["has"][0] > 0
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 @pytest.mark.parametrize("what", EXTERNAL)
 def test_nothing_external_is_had_by_a_driver_that_lacks_it(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
@@ -111,7 +111,7 @@ def test_nothing_external_is_had_by_a_driver_that_lacks_it(
     assert log.calls(function, by="has") or log.calls(function.removesuffix("KHR"), by="has")
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 @pytest.mark.parametrize("what", ["multiview", "identity"])
 def test_structures_in_the_chain_are_filled_for_a_driver_that_lacks_the_query(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
@@ -165,7 +165,7 @@ def test_no_tools_where_a_driver_knows_of_none(
     assert [e.who for other in both for e in sandbox.log.calls(other) if e.who != "application"] == ["has"]
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 @pytest.mark.parametrize("handle", [0, 1])
 def test_query_of_external_images_is_emulated(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, handle: int) -> None:
     """A driver that knows no external memory is asked for an image that is none, and has no format for one that is."""
@@ -277,7 +277,7 @@ def test_application_of_1_0_asks_a_driver_of_1_1_by_the_extension(
 BEYOND = {"external memory": (1000071000, 1000071001), "conversion": (None, 1000156005)}
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 @pytest.mark.parametrize("what", BEYOND)
 def test_image_that_a_driver_cannot_know_of_is_not_supported(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str

@@ -268,7 +268,7 @@ def test_device_is_made_used_and_destroyed_in_its_driver(vulkan_loader: VulkanLo
     assert sandbox.log.calls("vkDestroyDevice", by="b")[0].arguments[0] == handles["device 1"]
 
 
-@requirement("VK-OBJ-018")
+@requirement("VK-OBJ-046")
 @pytest.mark.parametrize("code", [-1, -3, -4, -7, -8])
 def test_failure_of_a_device_comes_back(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, code: int) -> None:
     """What the driver answers to vkCreateDevice is what the application gets; another driver's device is made."""
@@ -282,7 +282,7 @@ def test_failure_of_a_device_comes_back(vulkan_loader: VulkanLoader, sandbox: Vu
     assert answers == {"good.0": 0, "fails.0": code}
 
 
-@requirement("VK-OBJ-018")
+@requirement("VK-OBJ-047")
 @pytest.mark.parametrize("end", ["", "2", "_SECON", "_SECONE", "_SECOND_", "_second"])
 def test_device_needs_the_whole_name_of_an_extension(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, end: str
@@ -299,7 +299,7 @@ def test_device_needs_the_whole_name_of_an_extension(
     assert sandbox.log.calls("vkCreateDevice", by="a").only.data["in"]["extensions"] == f"{name}_SECOND"
 
 
-@requirement("VK-OBJ-018")
+@requirement("VK-OBJ-045")
 def test_extensions_of_devices_reach_the_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """Extensions that the driver has are enabled there; one that it lacks is refused."""
     sandbox.driver("a", device_extensions="VK_KHR_swapchain VK_CLH_own_thing")
@@ -313,7 +313,7 @@ def test_extensions_of_devices_reach_the_driver(vulkan_loader: VulkanLoader, san
     assert creation.data["in"]["extensions"].split() == ["VK_CLH_own_thing", "VK_KHR_swapchain"]
 
 
-@requirement("VK-OBJ-018")
+@requirement("VK-OBJ-045")
 @pytest.mark.parametrize("number", [1, 40, 100])
 def test_each_of_many_extensions_of_a_device_is_enabled(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, number: int

@@ -190,7 +190,7 @@ def test_call_without_memory_fails_or_does_all(
 def test_call_without_memory_keeps_none(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, call: str, once: bool
 ) -> None:
-    """Whichever request is refused: what was given before it is given back, and drivers keep nothing either."""
+    """Whichever request is refused: what was given before it is given back."""
     add_drivers(vulkan_loader, sandbox)
 
     with vulkan_loader.start(sandbox) as vk:
@@ -198,6 +198,19 @@ def test_call_without_memory_keeps_none(
     assert found.kept == {}
     for event in ("foreign memory", "memory overrun", "memory written late"):
         assert not sandbox.log.happened(event)
+
+
+@requirement("VK-OBJ-042")
+@pytest.mark.parametrize("once", [True, False], ids=["one", "all"])
+@pytest.mark.parametrize("call", CALLS)
+def test_call_without_memory_leaves_nothing_in_drivers(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, call: str, once: bool
+) -> None:
+    """Whichever request is refused: instances and devices of drivers are ended where the loader's is not made."""
+    add_drivers(vulkan_loader, sandbox)
+
+    with vulkan_loader.start(sandbox) as vk:
+        attempts(vk, call, once)
     for thing in ("Instance", "Device"):
         for driver in ("a", "b"):
             made, ended = (sandbox.log.calls(f"vk{verb}{thing}", by=driver) for verb in ("Create", "Destroy"))

@@ -148,7 +148,7 @@ def test_capabilities_of_surfaces_are_emulated(vulkan_loader: VulkanLoader, sand
                 assert vk.member(answer, name, "supportedSurfaceCounters") == 0
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 def test_driver_without_surfaces_can_do_nothing_with_one(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """What such a driver can do with a surface is nothing, whatever was in the place of the answer before."""
     function, name = "vkGetPhysicalDeviceSurfaceCapabilitiesKHR", "VkSurfaceCapabilitiesKHR"
@@ -171,7 +171,7 @@ PRESENTATION = {
 }
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 @pytest.mark.parametrize("system", PRESENTATION)
 def test_driver_without_a_window_system_presents_nothing_there(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, system: str
@@ -193,7 +193,7 @@ def test_driver_without_a_window_system_presents_nothing_there(
     assert list(sandbox.log.calls(name, by="has").only.arguments[1:]) == arguments
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 def test_driver_without_groups_has_no_rectangles(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """Nothing of a surface is a driver's to present that knows no such query; one that has it lists its own."""
     creation, name = "VK_KHR_device_group_creation", "vkGetPhysicalDevicePresentRectanglesKHR"
@@ -211,7 +211,7 @@ def test_driver_without_groups_has_no_rectangles(vulkan_loader: VulkanLoader, sa
     assert numbers["has"] > 0 and numbers["lacks"] == 0
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-021")
 @pytest.mark.parametrize("what", ["Support", "Formats", "PresentModes"])
 def test_driver_without_surfaces_supports_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str) -> None:
     """A driver that knows nothing of surfaces supports none and lists nothing; the call itself succeeds."""
