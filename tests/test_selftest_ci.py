@@ -56,7 +56,9 @@ def test_lanes_go_side_by_side_and_each_keeps_its_order(tmp_path: Path) -> None:
     done = steps(script)
     assert done.returncode == 0, done.stdout + done.stderr
     text = done.stdout
-    places = [text.index(f"==> {name}: {words}") for name, words in (("one", "all"), ("first", "cat"), ("second", "echo"))]
+    places = [
+        text.index(f"==> {name}: {words}") for name, words in (("one", "all"), ("first", "cat"), ("second", "echo"))
+    ]
     assert places == sorted(places)
     assert text.index("\nbetween\n") < text.index("\nafter\n") < text.index("==> last: echo end")
     assert text.endswith("==> everything passed tonight\n")
