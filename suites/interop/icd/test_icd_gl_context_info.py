@@ -126,7 +126,7 @@ def test_unknown_attribute_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: S
             assert error_of(platform, attributes) == 0
 
 
-@requirement("GL-INF-009", "PL-OTH-005")
+@requirement("GL-INF-009")
 @pytest.mark.parametrize("repeated", [GL, EGL], ids=["context", "display"])
 def test_repeated_attribute_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: Sandbox, repeated: int) -> None:
     """An attribute that is there twice gives CL_INVALID_VALUE."""

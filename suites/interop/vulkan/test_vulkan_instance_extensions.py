@@ -153,13 +153,13 @@ def test_extensions_that_are_no_newer_than_the_loader_are_known(
 
 @requirement("VK-EXT-006")
 def test_extension_that_nobody_has_is_refused(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
-    """VK_ERROR_EXTENSION_NOT_PRESENT, and no driver is called; with an extension that is there it succeeds."""
+    """VK_ERROR_EXTENSION_NOT_PRESENT, and no driver is asked for it; with an extension that is there it succeeds."""
     sandbox.driver("a", extensions=PROPERTIES2)
 
     with vulkan_loader.start(sandbox) as vk:
         rc, _ = vk.CreateInstance(extensions=["VK_CLH_nobody_has_this"])
         assert str(rc) == "VK_ERROR_EXTENSION_NOT_PRESENT"
-        assert not sandbox.log.calls("vkCreateInstance", by="a")
+        assert not any("VK_CLH_nobody_has_this" in extensions for extensions in enabled(sandbox, "a"))
         assert vk.drivers(extensions=[PROPERTIES2]) == {"a"}
 
 
@@ -181,7 +181,7 @@ def test_known_extension_that_no_driver_has_is_refused(vulkan_loader: VulkanLoad
         assert PROPERTIES2 in others
         results = {name: str(vk.CreateInstance(extensions=[name])[0]) for name in others}
     assert results == dict.fromkeys(others, "VK_ERROR_EXTENSION_NOT_PRESENT")
-    assert not sandbox.log.calls("vkCreateInstance", by="a")
+    assert not any(extensions & set(others) for extensions in enabled(sandbox, "a"))
 
 
 @requirement("VK-EXT-002")
