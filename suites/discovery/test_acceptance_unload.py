@@ -18,7 +18,7 @@ def unloadable(sandbox: Sandbox, name: str, platforms: int = 1, **settings: obje
     return sandbox.vendor(name, platforms=platforms, extensions=BOTH, unloadable=True, **settings)
 
 
-@requirement("DISC-ACC-029")
+@requirement("DISC-ACC-035")
 @pytest.mark.parametrize("platforms", [1, 2, 3, 9])
 def test_unloadable_vendor_is_unloaded(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], platforms: int
@@ -42,7 +42,7 @@ def test_unloadable_vendor_is_unloaded(
     record(f"asked with room for {max(call.arguments[2] for call in asked)} bytes")
 
 
-@requirement("DISC-ACC-029", "DISC-GEN-016")
+@requirement("DISC-ACC-035", "DISC-GEN-016")
 @pytest.mark.parametrize("order", ["aa", "aab", "aba", "baa", "abcab", "abcabcabc"])
 def test_unloadable_vendor_that_is_listed_again(loader: Loader, sandbox: Sandbox, order: str) -> None:
     """An unloadable library that is listed several times is offered once, and is closed completely with the loader."""
@@ -146,7 +146,7 @@ def test_platforms_that_fail_the_query_cost_no_memory(loader: Loader, sandbox: S
     assert heap[33] <= heap[1]
 
 
-@requirement("DISC-ACC-029")
+@requirement("DISC-ACC-035")
 def test_unloadable_vendor_at_the_end_of_the_process(loader: Loader, sandbox: Sandbox) -> None:
     """A program that ends without closing the loader ends well, and every vendor is taken down once."""
     sandbox.vendor("a", platforms=3)
@@ -162,7 +162,7 @@ def test_unloadable_vendor_at_the_end_of_the_process(loader: Loader, sandbox: Sa
             assert len(log.happened("unloaded", by=name)) == len(log.happened("loaded", by=name)) >= 1
 
 
-@requirement("DISC-ACC-029")
+@requirement("DISC-ACC-035")
 @pytest.mark.parametrize("linked", [False, True], ids=["opened", "linked"])
 @pytest.mark.parametrize("extensions", ["cl_khr_icd", BOTH], ids=["plain", "unloadable"])
 def test_vendor_calls_the_loader_while_it_is_taken_down(
