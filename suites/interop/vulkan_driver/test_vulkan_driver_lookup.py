@@ -60,7 +60,7 @@ def test_global_function_is_found_without_an_instance(
         assert vk.find(None, function)
 
 
-@requirement("VK-EP-002")
+@requirement("VK-DRV-034")
 def test_driver_of_vulkan_1_1_says_its_version_without_an_instance(
     vulkan_driver: VulkanDriver, sandbox: VulkanSandbox
 ) -> None:
