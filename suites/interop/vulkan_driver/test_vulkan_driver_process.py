@@ -34,7 +34,7 @@ def use(vk: VulkanDriverSession, how: str) -> None:
         vk.vkDestroyInstance(instance, None)
 
 
-@requirement("VK-DRV-001")
+@requirement("VK-DRV-035")
 @pytest.mark.parametrize("how", ["loaded", "used"])
 def test_driver_leaves_the_state_of_the_process_as_it_is(
     vulkan_driver: VulkanDriver, sandbox: VulkanSandbox, how: str
