@@ -73,3 +73,7 @@ FAULT(versions_of_spir_are_names)
 FAULT(images_are_no_feature)
 /* Lists pipes among the optional features of OpenCL C, whether there are any. */
 FAULT(pipes_are_a_feature_without_pipes)
+/* Answers NULL as the parent of a sub-device whose parent, a sub-device as well, was released. */
+FAULT(sub_devices_lose_their_parent)
+/* Lists the whole device where a context was made of its sub-devices. */
+FAULT(contexts_name_whole_devices)

@@ -129,3 +129,7 @@ FAULT(silence_is_refused)
 FAULT(versions_of_the_language_are_refused)
 /* Refuses to build without optimisation. */
 FAULT(plain_code_is_refused)
+/* Refuses to link with relaxed arithmetic. */
+FAULT(relaxed_linking_is_refused)
+/* Refuses to make a library that takes options later. */
+FAULT(libraries_with_options_are_refused)

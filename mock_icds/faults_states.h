@@ -146,8 +146,10 @@ FAULT(finishing_passes_fills_of_images_by)
 FAULT(fills_are_not_flushed)
 /* Runs fills of buffers when their queue is flushed or waited for, not when it is released. */
 FAULT(released_queues_are_not_flushed)
-/* Fails commands whose memory object or kernel is released before they run. */
+/* Fails commands whose memory object or kernel is released before they run; they run when their queue is flushed. */
 FAULT(commands_lose_what_is_released)
+/* Fails commands when an event that they wait for is released, whether that was the last reference or not. */
+FAULT(commands_lose_released_events)
 /* Answers times of clGetHostTimer that become smaller. */
 FAULT(host_timers_run_backwards)
 /* Answers the time of another clock than that of profiling as the time of the device. */

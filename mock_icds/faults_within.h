@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the mock ICD can be told to get wrong of releases within callbacks, where its devices have the feature `compiler`. */
+/* What the mock ICD can be told to get wrong of releases within callbacks, where its devices have the feature
+ * `compiler`. */
 
 /* Answers CL_INVALID_OPERATION to a release within the callback of an event. */
 FAULT(releases_in_event_callbacks_are_refused)

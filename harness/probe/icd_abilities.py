@@ -57,9 +57,9 @@ def is_promised(objects: Objects, function: str) -> bool:
     if function == _NATIVE:
         return bool(_number(objects, "CL_DEVICE_EXECUTION_CAPABILITIES") & CL.EXEC_NATIVE_KERNEL)
     if "sub_devices" in needs:
-        answer = _answer(objects, "CL_DEVICE_PARTITION_PROPERTIES")
-        kinds = [answer[i : i + 8] for i in range(0, len(answer), 8)]
-        return api().constant("CL_DEVICE_PARTITION_EQUALLY").to_bytes(8, "little") in kinds
+        answer, width = _answer(objects, "CL_DEVICE_PARTITION_PROPERTIES"), api().address  # of an intptr_t
+        kinds = [answer[i : i + width] for i in range(0, len(answer), width)]
+        return api().constant("CL_DEVICE_PARTITION_EQUALLY").to_bytes(width, "little") in kinds
     for need in needs:
         query, since = _QUERIES.get(need, ("", (99, 0)))
         if objects.version() < since or not _number(objects, query):
@@ -68,11 +68,11 @@ def is_promised(objects: Objects, function: str) -> bool:
 
 
 def _answer(objects: Objects, query: str) -> bytes:
-    room, size = objects.session.buffer(ROOM, 0), objects.session.buffer(8, 0)
+    room, size = objects.session.buffer(ROOM, 0), objects.session.room(1, 0)
     of_platform = query.startswith("CL_PLATFORM_")
     function, handle = ("clGetPlatformInfo", objects.platform) if of_platform else ("clGetDeviceInfo", objects.device)
     error = objects.session.call(function, handle, api().constant(query), ROOM, room, size)
-    return b"" if error else room.bytes()[: size.u64()]
+    return b"" if error else room.bytes()[: size.word()]
 
 
 def _number(objects: Objects, query: str) -> int:

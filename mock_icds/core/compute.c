@@ -223,6 +223,11 @@ static cl_int check_compile(uint64_t handle)
 /* All are compiled, or none is. */
 static cl_int check_link(const uint64_t *arguments)
 {
+    const char *options = arguments[3] ? (const char *)(uintptr_t)arguments[3] : "";
+    if ((strstr(options, "-cl-fast-relaxed-math") && fault(FAULT_relaxed_linking_is_refused, ANY_PLATFORM)) ||
+        (strstr(options, "-enable-link-options") && fault(FAULT_libraries_with_options_are_refused, ANY_PLATFORM))) {
+        return CL_INVALID_LINKER_OPTIONS;
+    }
     const uintptr_t *inputs = (const uintptr_t *)(uintptr_t)arguments[5];
     cl_uint compiled = 0;
     cl_uint count = (cl_uint)arguments[4];

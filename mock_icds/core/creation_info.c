@@ -97,6 +97,21 @@ static cl_int answer_ulong(const uint64_t *rest, uint64_t value)
     return answer_info(rest, &value, sizeof value);
 }
 
+/* The devices of a context; by a fault, those that sub-devices are parts of. */
+static cl_int answer_devices(const struct creation *creation, const uint64_t *rest)
+{
+    enum { MOST = 64 };
+    uint64_t devices[MOST];
+    cl_uint count = creation->device_count < MOST ? creation->device_count : MOST;
+    for (cl_uint i = 0; i < count; i++) {
+        const struct object *device = object_find(creation->devices[i]);
+        bool part = device && device->parent->kind == HANDLE_cl_device_id;
+        bool whole = part && fault(FAULT_contexts_name_whole_devices, ANY_PLATFORM);
+        devices[i] = whole ? (uint64_t)(uintptr_t)object_handle(device->parent) : creation->devices[i];
+    }
+    return answer_info(rest, devices, count * sizeof *devices);
+}
+
 static bool context_info(const struct object *context, cl_uint query, const uint64_t *rest, cl_int *result)
 {
     switch (query) {
@@ -105,7 +120,7 @@ static bool context_info(const struct object *context, cl_uint query, const uint
             answer_uint(rest, context->creation->device_count + fault(FAULT_contexts_count_one_more, ANY_PLATFORM));
         return true;
     case CL_CONTEXT_DEVICES:
-        *result = answer_info(rest, context->creation->devices, context->creation->device_count * sizeof(uint64_t));
+        *result = answer_devices(context->creation, rest);
         return true;
     case CL_CONTEXT_PROPERTIES:
         *result = answer_property_list(context, rest);

@@ -206,6 +206,9 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
         parent = device->parent->kind == HANDLE_cl_device_id && !fault(FAULT_sub_devices_have_no_parent, ANY_PLATFORM)
                      ? object_handle(device->parent)
                      : NULL;
+        if (device->parent->references == 0 && fault(FAULT_sub_devices_lose_their_parent, ANY_PLATFORM)) {
+            parent = NULL;
+        }
         return answer_info(arguments, &parent, sizeof parent);
     case CL_DEVICE_PLATFORM:
         return answer_info(arguments, &platform, sizeof platform);

@@ -113,6 +113,9 @@ static bool waits_in_queue(size_t index)
 /* Whether a command waits for more than the text says, by a fault. */
 static bool is_held(const struct command *command)
 {
+    if (!command->issued && fault(FAULT_commands_lose_what_is_released, ANY_PLATFORM)) {
+        return true; /* which is legal, and leaves time for the release */
+    }
     return command->type == CL_COMMAND_FILL_BUFFER && !command->issued &&
            (fault(FAULT_fills_are_not_flushed, ANY_PLATFORM) ||
             fault(FAULT_released_queues_are_not_flushed, ANY_PLATFORM));
@@ -387,6 +390,16 @@ static bool enqueue_plain(enum function function, const uint64_t *arguments, uin
     return false;
 }
 
+/* By a fault, a command does not keep the events that it waits for. */
+static void lose(const struct object *event)
+{
+    for (size_t i = 0; event && i < command_count; i++) {
+        if (!commands[i].done && commands[i].waits_for[0] == event) {
+            finish(&commands[i], CL_OUT_OF_RESOURCES);
+        }
+    }
+}
+
 bool commands_handle(enum function function, const uint64_t *arguments, uint64_t *result)
 {
     struct object *event;
@@ -402,6 +415,11 @@ bool commands_handle(enum function function, const uint64_t *arguments, uint64_t
     case FUNCTION_clSetUserEventStatus:
         *result = error_result(set_user_event(arguments));
         return true;
+    case FUNCTION_clReleaseEvent:
+        if (fault(FAULT_commands_lose_released_events, ANY_PLATFORM)) {
+            lose(object_find(arguments[0]));
+        }
+        return false;
     case FUNCTION_clFlush:
     case FUNCTION_clReleaseCommandQueue:
         flush(function, arguments);

@@ -93,7 +93,7 @@ def test_first_enumeration_in_16_threads_gives_each_the_same_count(icd: Icd, san
         assert len({count.u32() for count in counts}) == 1
 
 
-@requirement("DISC-ACC-023")
+@requirement("DISC-ACC-036")
 def test_forked_process_has_the_same_platforms(icd: Icd, sandbox: Sandbox) -> None:
     """A process that is forked when the library is loaded, and not used so far, has the same platforms."""
     with icd.open(sandbox) as session:

@@ -16,7 +16,9 @@ from harness.check import (
     IcdObjects,
     IcdSession,
     Images,
+    Info,
     Sandbox,
+    Unsupported,
     Value,
     api,
     calls,
@@ -27,6 +29,7 @@ from harness.check import (
 
 COUNTED = [kind for kind, (_, query) in OBJECT_QUERIES.items() if query.endswith("REFERENCE_COUNT")]
 NAMES = {"cl_mem": "MemObject", "cl_command_queue": "CommandQueue"}
+LARGE = 4 << 20  # bytes: copying them takes a while
 # What an object is made of: its handle may be released before.
 PARENTS = [
     ("cl_context", kind) for kind in ("cl_command_queue", "cl_mem", "cl_sampler", "cl_program", "cl_kernel", "cl_event")
@@ -182,24 +185,38 @@ def test_object_keeps_its_context_whichever_function_made_it(icd: Icd, sandbox: 
 
 
 @requirement("API-REF-002")
-@pytest.mark.parametrize("used", ["cl_mem", "cl_kernel", "cl_event"])
-def test_what_a_command_uses_is_released_before_it_runs(icd: Icd, sandbox: Sandbox, used: str) -> None:
-    """A command that waits keeps its memory object, its kernel and the event that it waits for."""
+@pytest.mark.parametrize("used", ["cl_mem", "cl_kernel"])
+def test_what_a_command_uses_is_released_before_it_ends(icd: Icd, sandbox: Sandbox, used: str) -> None:
+    """A command that was enqueued, and not flushed, keeps its memory object and its kernel until it has ended.
+
+    No user event holds it: releases of what is not an event are undefined before that is set (clSetUserEventStatus).
+    """
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        large = [objects.made_by("clCreateBuffer", objects.context, 0, LARGE, None) for _ in range(2)]
+        call = calls.prepare(objects, "clEnqueueNDRangeKernel" if used == "cl_kernel" else "clEnqueueWriteBuffer")
+        event = session.buffer(8, 0)
+        names = [parameter.name for parameter in call.function.parameters]
+        call.arguments[names.index("event")] = event
+        if "blocking_write" in names:
+            call.arguments[names.index("blocking_write")] = 0
+        for _ in range(8):  # which it has to wait for
+            assert session.call("clEnqueueCopyBuffer", objects.queue, *large, 0, 0, LARGE, 0, None, None) == CL.SUCCESS
+        assert call.make() == CL.SUCCESS
+        assert change(session, "Release", used, objects.mem if used == "cl_mem" else call.arguments[1]) == 0
+        assert session.call("clWaitForEvents", 1, [event.handle()]) == CL.SUCCESS
+        assert session.call("clFinish", objects.queue) == CL.SUCCESS
+
+
+@requirement("API-REF-002")
+def test_event_that_a_command_waits_for_is_released_before_it_runs(icd: Icd, sandbox: Sandbox) -> None:
+    """A command keeps the event that it waits for, also where the application gives back a reference to that."""
     with icd.open(sandbox) as session:
         objects = platform_of(session)
         gate, event = objects.made_by("clCreateUserEvent", objects.context), session.buffer(8, 0)
-        function = "clEnqueueNDRangeKernel" if used == "cl_kernel" else "clEnqueueWriteBuffer"
-        call = calls.prepare(objects, function)
-        names = [parameter.name for parameter in call.function.parameters]
-        for name, value in {"blocking_write": 0, "num_events_in_wait_list": 1, "event_wait_list": [gate]}.items():
-            if name in names:
-                call.arguments[names.index(name)] = value
-        call.arguments[names.index("event")] = event
-        assert call.make() == CL.SUCCESS
-        if used == "cl_event":
-            assert change(session, "Retain", "cl_event", gate) == 0
-        released = {"cl_mem": objects.mem, "cl_kernel": call.arguments[1], "cl_event": gate}[used]
-        assert change(session, "Release", used, released) == 0
+        calls.enqueue(objects, "clEnqueueWriteBuffer", [gate], objects.queue, event)
+        assert change(session, "Retain", "cl_event", gate) == 0
+        assert change(session, "Release", "cl_event", gate) == 0
         assert session.call("clSetUserEventStatus", gate, CL.COMPLETE) == CL.SUCCESS
         assert session.call("clWaitForEvents", 1, [event.handle()]) == CL.SUCCESS
         assert session.call("clFinish", objects.queue) == CL.SUCCESS
@@ -226,6 +243,39 @@ def test_sub_buffer_keeps_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
         assert session.call("clEnqueueReadBuffer", objects.queue, part, 1, 0, 16, got, 0, None, None) == CL.SUCCESS
         assert got.bytes() == bytes(range(16)), "the sub-buffer lost its content when its buffer was released"
         assert change(session, "Release", "cl_mem", part) == 0
+
+
+@requirement("API-REF-002")
+def test_sub_device_keeps_the_one_that_it_is_a_part_of(icd: Icd, sandbox: Sandbox) -> None:
+    """A part of a sub-device goes on to work when that was released: it names it still, and runs commands."""
+    equally, function = api().constant("CL_DEVICE_PARTITION_EQUALLY"), "clCreateSubDevices"
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function(function, objects.version())
+        if Info(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_COMPUTE_UNITS") < 4:
+            raise Unsupported("machine", "the device has fewer than four compute units", "compute units")
+        parts: list[Value] = [objects.device]
+        for units in (2, 1):
+            count = session.buffer(4, 0)
+            objects.require(function, session.call(function, parts[-1], [equally, units, 0], 0, None, count))
+            devices = session.buffer(8 * count.u32(), 0)
+            error = session.call(function, parts[-1], [equally, units, 0], count.u32(), devices, None)
+            objects.require(function, error)
+            parts.append(devices.handle())
+            for other in devices.handles()[1:]:
+                assert change(session, "Release", "cl_device", other) == CL.SUCCESS
+        whole, part = parts[1:]
+        assert change(session, "Release", "cl_device", whole) == CL.SUCCESS
+        parent = Info(objects).number("clGetDeviceInfo", part, "CL_DEVICE_PARENT_DEVICE")
+        assert parent == whole, "CL_DEVICE_PARENT_DEVICE is another device than the released one"
+        platform = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
+        context = objects.made_by("clCreateContext", platform, 1, [part], None, None)
+        queue = objects.made_by("clCreateCommandQueue", context, part, 0)
+        mem, content = objects.made_by("clCreateBuffer", context, 0, 16, None), session.data(bytes(range(16)))
+        assert session.call("clEnqueueWriteBuffer", queue, mem, 1, 0, 16, content, 0, None, None) == CL.SUCCESS
+        for kind, own in (("cl_mem", mem), ("cl_command_queue", queue), ("cl_context", context), ("cl_device", part)):
+            assert change(session, "Release", kind, own) == CL.SUCCESS, kind
+        assert session.quit() == 0
 
 
 @requirement("API-REF-002")

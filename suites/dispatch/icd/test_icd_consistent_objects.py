@@ -64,9 +64,25 @@ def test_context_names_its_devices(icd: Icd, sandbox: Sandbox) -> None:
         known = [int(device) for device in objects.session.GetDeviceIDs(objects.platform)]
         assert set(devices) <= set(known) and len(set(devices)) == len(devices), "devices of others, or one twice"
 
+    def check_parts(objects: IcdObjects) -> None:
+        info, function = Info(objects), "clCreateSubDevices"
+        objects.require_function(function, objects.version())
+        units = info.number("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_COMPUTE_UNITS")
+        properties = [api().constant("CL_DEVICE_PARTITION_EQUALLY"), max(units // 2, 1), 0]
+        count, devices = objects.session.buffer(4, 0), objects.session.buffer(8 * 16, 0)  # more than it can be
+        error = objects.session.call(function, objects.device, properties, 16, devices, count)
+        objects.require(function, error)
+        parts = devices.handles()[: min(count.u32(), 2)]
+        platform = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
+        context = objects.made_by("clCreateContext", platform, len(parts), parts, None, None)
+        expect(info, "clGetContextInfo", context, CONTEXT_NUM_DEVICES=len(parts))
+        listed = info.words("clGetContextInfo", context, "CL_CONTEXT_DEVICES")
+        assert sorted(listed) == sorted(map(int, parts)), "the devices are not the sub-devices that it was made with"
+
     with icd.attempts(sandbox) as attempts:
         attempts.check("clCreateContext", check)
         attempts.check("clCreateContextFromType", check_all)
+        attempts.check("clCreateContext of sub-devices", check_parts)
 
 
 @requirement("API-CON-008")

@@ -285,6 +285,31 @@ def test_program_is_built_with_each_option(icd: Icd, sandbox: Sandbox, options: 
         attempts.check(options or "no options", check)
 
 
+LINKING = (
+    "-cl-denorms-are-zero", "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations", "-cl-finite-math-only",
+    "-cl-fast-relaxed-math", "-cl-finite-math-only -cl-no-signed-zeros", "-create-library",
+    "-create-library -enable-link-options",
+)  # fmt: skip
+
+
+@requirement("API-ARG-002")
+def test_program_is_linked_with_each_option(icd: Icd, sandbox: Sandbox) -> None:
+    """A program that is in order is linked with each option that the text lists for linking."""
+
+    def check(objects: IcdObjects, options: str) -> None:
+        require_compiler([objects])
+        session, program, code = objects.session, objects.with_source(SOURCE), objects.session.buffer(4)
+        compiled = session.call("clCompileProgram", program, 0, None, None, 0, None, None, None, None)
+        objects.require("clCompileProgram", compiled)
+        linked = session.call("clLinkProgram", objects.context, 0, None, options, 1, [program], None, None, code)
+        assert code.code() == CL.SUCCESS, f"answered {code.code()}, expected CL_SUCCESS"
+        assert linked, "answered CL_SUCCESS, and NULL as the program"
+
+    with icd.attempts(sandbox) as attempts:
+        for options in LINKING:
+            attempts.check(options, lambda objects, options=options: check(objects, options))  # type: ignore[misc]
+
+
 @requirement("API-ARG-002")
 @pytest.mark.parametrize("lengths", ["none", "all", "zeros", "first"])
 def test_program_of_several_strings_is_made_and_built(icd: Icd, sandbox: Sandbox, lengths: str) -> None:

@@ -27,7 +27,7 @@ NUM_DEVICES = api().constant("CL_CONTEXT_NUM_DEVICES")
 DEVICES = api().constant("CL_CONTEXT_DEVICES")
 
 
-@requirement("PL-CTX-002", "PL-GEN-015")
+@requirement("PL-CTX-002")
 @pytest.mark.parametrize("function", CONTEXTS)
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 def test_platform_of_another_vendor_is_invalid_platform(
@@ -45,6 +45,20 @@ def test_platform_of_another_vendor_is_invalid_platform(
             words = list_of((CL.CONTEXT_PLATFORM, 0), *others) if before else list_of(*others, (CL.CONTEXT_PLATFORM, 0))
             words[words.index(CL.CONTEXT_PLATFORM) + 1] = foreign.at(0)
             creator.expect_refused(words, CL.INVALID_PLATFORM)
+
+
+@requirement("PL-CTX-008")
+@pytest.mark.parametrize("function", CONTEXTS)
+def test_null_as_platform_is_invalid_platform(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """NULL as the value of CL_CONTEXT_PLATFORM is refused with CL_INVALID_PLATFORM, before and after others."""
+    with icd.open(sandbox) as session, Parts() as parts:
+        for creator in creators_of(session, function):
+            others = [pair for pair in creator.pairs() if pair[0] != CL.CONTEXT_PLATFORM]
+            creator.expect_created([*others, (CL.CONTEXT_PLATFORM, creator.platform)])
+            null = (CL.CONTEXT_PLATFORM, 0)
+            for pairs in ([null, *others], [*others, null]) if others else ([null],):
+                with parts(shown(pairs)):
+                    creator.expect_refused(pairs, CL.INVALID_PLATFORM)
 
 
 @requirement("PL-CTX-003")
