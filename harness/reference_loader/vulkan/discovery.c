@@ -146,7 +146,7 @@ static void use_list(struct search *search, const char *list, const char *suffix
         if (length > 0 && !again && !use_folder(search, path) && !*suffix && is_manifest(path)) {
             use_file(search, path);
         }
-        list += length + (list[length] == ':');
+        list += length + (list[length] != '\0');
     }
 }
 
