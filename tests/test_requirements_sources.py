@@ -102,6 +102,26 @@ def test_misquoted_requirement_is_named(tmp_path: Path) -> None:
     assert lines == ["DISC-ACC-003: no document says: It goes on to the last."]
 
 
+def test_sentence_of_two_documents_is_one_of_each_in_turn() -> None:
+    """What "…" parts may stand in several documents, those of one after those of another, each in its order."""
+    first, second = quotations.words(DOCUMENT), quotations.words("The vendor is ignored. It stays so.")
+    assert quotations.stands_in_some("must close the library … goes on … vendor is ignored … stays", [second, first])
+    assert quotations.stands_in_some("vendor is ignored … must close the library", [second, first])
+    assert not quotations.stands_in_some("must close the library … vendor is lost", [second, first])
+    assert not quotations.stands_in_some("must close … stays … vendor is ignored … and stays", [second, first])
+
+
+def test_name_that_ends_like_a_mark_is_whole() -> None:
+    assert quotations.words("{CL_DEVICE_TYPE} is a {cl_device_type_TYPE}") == "cl_device_type is a cl_device_type"
+    assert quotations.words("{cl_khr_foo_EXT}, {CL_FOO_EXT_anchor}") == "cl_khr_foo cl_foo_ext"
+    assert quotations.words("{CLeglImageKHR_TYPE}") == "cleglimagekhr"
+
+
+def test_text_of_a_condition_on_one_line_is_text() -> None:
+    document = "ifdef::cl_khr_foo[]\nOpenCL C 3.1\nifdef::cl_khr_foo[or {cl_khr_foo_EXT}]\nmust support it\nendif::[]\n"
+    assert quotations.words(document) == "opencl c 3 1 or cl_khr_foo must support it"
+
+
 def test_folder_without_a_document_is_wrong_usage(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no document"):
         quotations.documents([tmp_path])

@@ -16,12 +16,14 @@ from harness.requirements.catalogue import Requirement
 
 _KINDS = (".adoc", ".asciidoc", ".md", ".txt")
 _MARKS = (
+    (r"(?m)^ifn?def::[^\[\n]*\[(.+)\]$", r"\1"),  # ifdef::cl_khr_foo[or {cl_khr_foo_EXT}]
     (r"(?m)^(?://|ifdef::|ifndef::|ifeval::|endif::|include::).*$", ""),  # lines that are not text
     (r"(?m)^\[.*\]$", ""),
     (r"</?[a-z]+(?: [^<>]{1,80})?/?>", ""),  # HTML in Markdown
     (r"<<[^,>]*,\s*([^>]*)>>", r"\1"),  # links: what they show
     (r"\[([^\]]*)\]\([^)]*\)", r"\1"),
-    (r"\{(\w+?)(?:_anchor|_TYPE|_EXT)?\}", r"\1"),  # {clName}, {CL_NAME_anchor}
+    (r"\{([A-Z0-9_]+)\}", r"\1"),  # {CL_DEVICE_TYPE}
+    (r"\{(\w+?)(?:_anchor|_TYPE|_EXT)?\}", r"\1"),  # {clName}, {CL_NAME_anchor}, {CLeglImageKHR_TYPE}
     (r"\b[a-z]?(?:name|link|text|code|undefined|must|can|may|cannot)(:)(?=\w)", ""),  # fname:vkName
     (r"[^A-Za-z0-9_]+", " "),
     (r"(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])", ""),  # _emphasis_
@@ -55,10 +57,23 @@ def stands_in(sentence: str, document: str) -> bool:
     return True
 
 
+def stands_in_some(sentence: str, texts: list[str]) -> bool:
+    """Whether documents have the sentence: one after the other, each a run of its parts, in their order."""
+    parts = sentence.split("…")
+    at = 0
+    while at < len(parts):
+        ends = range(len(parts), at, -1)
+        end = next((end for end in ends if any(stands_in("…".join(parts[at:end]), text) for text in texts)), None)
+        if end is None:
+            return False
+        at = end
+    return True
+
+
 def misquoted(requirements: Iterable[Requirement], texts: list[str]) -> list[str]:
     """What no document says: one line each."""
     return [
         f"{requirement.id}: no document says: {requirement.sentence}"
         for requirement in requirements
-        if requirement.sentence and not any(stands_in(requirement.sentence, text) for text in texts)
+        if requirement.sentence and not stands_in_some(requirement.sentence, texts)
     ]
