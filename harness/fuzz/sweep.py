@@ -46,6 +46,11 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         {"VENDORS_COUNT": 3, "REVERSED": 1},
         *({"LAYERS_COUNT": 3, "LAYER_WAY": 1, "REVERSED": order} for order in range(2)),
     ),
+    "EMPTY": ({"VENDORS_COUNT": 3, "WAY": 3}, {"LAYERS_COUNT": 3}),
+    "CAPITALS": (
+        {"VENDORS_COUNT": 3},
+        *({"LAYERS_COUNT": 3, "LAYER_WAY": 1, "REVERSED": order} for order in range(2)),
+    ),
     "DUPLICATE": (
         {"VENDORS_COUNT": 120},
         {"VENDORS_COUNT": 40, "PLACE": 2},

@@ -67,6 +67,8 @@ static const struct {
     [DEVICES_TYPE] = {"type of the special platform's devices (0 GPU, 1 CPU, 2 others)", 2, 2},
     [UNLOADABLE] = {"its library can be unloaded", 1, 1},
     [ALIKE] = {"bytes that the names of all files begin with", 240, 2},
+    [EMPTY] = {"empty elements after the first one of OCL_ICD_FILENAMES and of OPENCL_LAYERS", 300, 0},
+    [CAPITALS] = {"the first half of the names of files have capitals", 1, 0},
 };
 
 _Static_assert(PATH_MAX == 4096 && NAME_MAX == 255, "the lengths of paths above");
@@ -314,10 +316,18 @@ static const char *empty_folder(void)
     return "/empty";
 }
 
-/* The front of all names. */
-static const char *alike(const struct machine *machine)
+/* What the name of one of so many files begins with. In the order of bytes capitals are before small letters. */
+static const char *front(const struct machine *machine, unsigned number, unsigned count)
 {
-    return filled("", machine->of[ALIKE], 'b');
+    bool first_half = (number < count / 2) != (machine->of[REVERSED] != 0);
+    const char *letter = !machine->of[CAPITALS] ? "" : first_half ? "Z" : "a";
+    return keep_text("%s%s", filled("", machine->of[ALIKE], 'b'), letter);
+}
+
+/* Ends the element of a list that others follow. */
+static char *parted(const struct machine *machine, char *to, bool is_first)
+{
+    return stpcpy(to, filled(":", 1 + (is_first ? machine->of[EMPTY] : 0), ':'));
 }
 
 /* The name of a library that is not there; NULL where the machine has none. */
@@ -337,7 +347,7 @@ static const char *add_file(const struct machine *machine, unsigned number, cons
     enum { NAMES = 9999 };
     unsigned name = machine->of[REVERSED] ? NAMES - number : number;
     bool special = members[special_member].library && texts_equal(library, members[special_member].library->name);
-    const char *begin = keep_text("%s%04u", alike(machine), name);
+    const char *begin = keep_text("%s%04u", front(machine, number, member_count), name);
     begin = special ? filled(begin, machine->of[FILE_NAME], 'f') : begin;
     const char *path = keep_text("%s/%s.icd", folder_of(machine), begin);
     const char *tail = special && machine->of[TAIL] ? filled("#", machine->of[TAIL], 't') : "";
@@ -360,6 +370,7 @@ static void make_files(const struct machine *machine)
     const char *list = "";
     const char *special_file = "";
     size_t room = (size_t)(member_count + 3) * 32 + 2 * (size_t)machine->of[PATH] + machine->of[ABSENT];
+    room += machine->of[EMPTY];
     char *to = way == WAY_LIST || way == WAY_LIST_BESIDE ? keep(room) : NULL;
     list = to ? to : list;
     if (to && absent(machine)) {
@@ -370,6 +381,7 @@ static void make_files(const struct machine *machine)
     }
     junk(machine, 0, machine->of[JUNK] / 2);
     bool was_again = again > MEMBERS;
+    const char *first = to && to != list ? to : NULL; /* the end of the first element */
     for (unsigned m = 0, file = 0; m < member_count; m++) {
         const char *library = library_path(machine, m);
         crowd_library(m, library);
@@ -380,7 +392,9 @@ static void make_files(const struct machine *machine)
         }
         for (int i = 0; i < 2 && names[i]; i++) {
             if (to) {
-                to = stpcpy(to == list ? to : stpcpy(to, ":"), names[i]);
+                to = to == list ? to : parted(machine, to, to == first);
+                to = stpcpy(to, names[i]);
+                first = first ? first : to;
             } else {
                 const char *path = add_file(machine, file++, names[i]);
                 special_file = m == special_member && i == 0 ? path : special_file;
@@ -451,8 +465,9 @@ static void add_layer_file(const struct machine *machine, unsigned number, const
     enum { NAMES = 9999 };
     unsigned name = machine->of[REVERSED] && !machine->of[LAYER_DUPLICATE] ? NAMES - number : number;
     if (has_layer_files(machine)) {
+        const char *begin = front(machine, number, machine->of[LAYERS_COUNT]);
         const char *content = keep_text("%s\n", library);
-        world_file(keep_text("%s/%s%04u.lay", layer_folder(machine), alike(machine), name), FILE_REGULAR, content,
+        world_file(keep_text("%s/%s%04u.lay", layer_folder(machine), begin, name), FILE_REGULAR, content,
                    strlen(content));
     }
 }
@@ -461,8 +476,10 @@ static void make_layers(const struct machine *machine)
 {
     unsigned count = machine->of[LAYERS_COUNT];
     unsigned again = machine->of[LAYER_DUPLICATE];
-    char *list = keep((size_t)(count + 3) * 32 + 2 * (size_t)machine->of[LAYER_PATH] + machine->of[ABSENT]);
+    char *list =
+        keep((size_t)(count + 3) * 32 + 2 * (size_t)machine->of[LAYER_PATH] + machine->of[ABSENT] + machine->of[EMPTY]);
     char *to = list;
+    const char *end_of_first = NULL;
     const char *first = "";
     chain_clear();
     if (count && absent(machine)) {
@@ -478,7 +495,9 @@ static void make_layers(const struct machine *machine)
         bool twice = again && (i + 1 == again || (i + 1 == count && again > count));
         for (int n = 0; n <= twice; n++) {
             const char *named = n ? first : path;
-            to = stpcpy(to == list ? to : stpcpy(to, ":"), named);
+            to = to == list ? to : parted(machine, to, to == end_of_first);
+            to = stpcpy(to, named);
+            end_of_first = end_of_first ? end_of_first : to;
             add_layer_file(machine, ++number, named);
         }
     }

@@ -47,6 +47,8 @@ enum number {
     DEVICES_TYPE, /* of the special platform's devices */
     UNLOADABLE,   /* the special platform says that its library can be unloaded */
     ALIKE,        /* length of what the names of all files begin with */
+    EMPTY,        /* empty elements after the first one of a list */
+    CAPITALS,     /* the names of the first half of all files begin with capitals */
     NUMBERS,
     CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
     CLASS_B,
