@@ -10,6 +10,8 @@ FAULT(releases_in_destructors_are_refused)
 FAULT(releases_in_context_destructors_are_refused)
 /* Answers CL_INVALID_OPERATION to a release within the callback of a build, a compilation or a linking. */
 FAULT(releases_in_build_callbacks_are_refused)
+/* Ends the process at a release within the callback of an event. */
+FAULT(releases_in_event_callbacks_crash)
 /* Keeps what is released within the callback of an event. */
 FAULT(releases_in_event_callbacks_are_forgotten)
 /* Keeps what is released within the destructor callback of a memory object. */

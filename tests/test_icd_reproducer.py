@@ -21,6 +21,8 @@ from harness.build import ROOT, build
 from harness.probe.answers import Compared
 from harness.probe.icd_attempts import readable
 from harness.probe.icd_objects import IcdObjects
+from harness.probe.icd_session import IcdSession
+from harness.probe.values import Callback
 from harness.probe.verdicts import SubjectFailure
 from harness.run import reproducer
 from harness.run.exchange import NotReproducible
@@ -28,6 +30,8 @@ from harness.run.program import Failure, Part, part, program
 from harness.sandbox import Sandbox
 from harness.sandbox.machine import scratch_root
 from harness.subject.icd import Icd
+
+NOTIFY = "clSetEventCallback.pfn_notify"
 
 
 @pytest.fixture
@@ -180,6 +184,48 @@ def test_list_of_pointers_is_an_array_of_pointers(tmp_path: Path) -> None:
     text = text_of(exchange, replies, (Compared("r7", "==", -36, False, kind="code"),))
     assert "2, (void *[]){address, address}" in text and "1, &platform" in text
     compiles(tmp_path, text)
+
+
+def test_release_in_a_callback_is_made_in_the_callback(tmp_path: Path, sandbox: Sandbox) -> None:
+    """What a callback releases, the program releases in a callback."""
+
+    def check(objects: IcdObjects) -> None:
+        session, event = objects.session, objects.made_by("clCreateUserEvent", objects.context)
+        assert isinstance(session, IcdSession)
+        session.when(NOTIFY, "clReleaseEvent", event, address=session.entry(event, "clReleaseEvent"))
+        assert session.call("clSetEventCallback", event, CL.COMPLETE, Callback(NOTIFY), None) == CL.SUCCESS
+        assert session.call("clSetUserEventStatus", event, CL.COMPLETE) == CL.SUCCESS
+
+    icd, error = failed(sandbox, "releases_in_event_callbacks_crash", check)
+    text = reproducer.of_case("case", error, sandbox).text("case", "")
+    assert "in_callback(" in text
+    code, output = ended(tmp_path, text, icd.path)
+    assert code == 1
+    assert "Segmentation fault" in output
+    with reproducer.correct_mock() as correct:
+        code, output = ended(tmp_path, text, correct)
+    assert code == 0, output
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "when clSetEventCallback.pfn_notify call 1 clFinish 0",
+        "when clSetEventCallback.pfn_notify peek 1 @0 8",
+        "when clSetEventCallback.pfn_notify address 1 r2 clGetDeviceInfo r3 0 0 0 0",
+    ],
+)
+def test_other_calls_in_callbacks_are_not_reproducible(line: str) -> None:
+    with pytest.raises(NotReproducible, match="calls in a callback"):
+        text_of([line])
+
+
+def test_releases_in_two_kinds_of_callbacks_are_not_reproducible() -> None:
+    lines = [
+        f"when {name}.pfn_notify address 1 r2 clReleaseEvent r3" for name in ("clBuildProgram", "clSetEventCallback")
+    ]
+    with pytest.raises(NotReproducible, match="calls in several callbacks"):
+        text_of(lines)
 
 
 def test_threads_are_not_reproducible() -> None:

@@ -48,6 +48,7 @@ class Step:
     reply: str
     content: bytes | None = None  # of memory, as it is filled at once
     tokens: dict[int, str] = field(default_factory=dict)  # words in it that are not numbers, by their offset
+    callback: str = ""  # in which it is done
 
     @property
     def function(self) -> Function:
@@ -89,6 +90,9 @@ def steps_of(exchange: Sequence[str], replies: Sequence[str]) -> list[Step]:
     for number, command in enumerate(exchange):
         kind, *words = (_WORD_OF_MEMORY.sub(r"\g<0>+0", word) for word in command.split(" "))
         reply = replies[number].removeprefix("ok").strip() if number < len(replies) else ""
+        if kind == "when":
+            steps.append(_release(words))
+            continue
         if kind not in _KNOWN:
             raise NotReproducible(f"it needs {_NEEDS.get(kind, kind)}")
         if reply.startswith(("error call: ", "error address: ")):
@@ -99,6 +103,16 @@ def steps_of(exchange: Sequence[str], replies: Sequence[str]) -> list[Step]:
         else:
             steps.append(Step(kind, words, reply))
     return steps
+
+
+def _release(words: list[str]) -> Step:
+    """A release that is made each time that a callback is called, as a step: its words are those of the call, and the
+    callback stands before them. Raises NotReproducible for whatever else is made there.
+    """
+    callback, kind, *call = words
+    if kind != "address" or len(call) != 4 or not call[2].startswith("clRelease"):
+        raise NotReproducible(f"it needs {_NEEDS['when']}")
+    return Step("release", call, "", callback=callback)
 
 
 _KNOWN = (
@@ -144,7 +158,7 @@ def needed(steps: Sequence[Step], judged: set[str], ends: bool, asks_little: boo
         if step.kind in _IGNORED:
             continue
         own, uses = step.defines(), step.uses()
-        if (ends and step is last) or own in needs or _changes(step, needs, asks_little):
+        if step.callback or (ends and step is last) or own in needs or _changes(step, needs, asks_little):
             kept.append(step)
             needs |= uses if not _through_a_table(step, steps) else uses - {_address(step)} | {_owner(step, steps)}
     return kept[::-1]
@@ -188,7 +202,7 @@ def _changes(step: Step, needs: set[str], asks_little: bool) -> bool:
 
 
 def _address(step: Step) -> str:
-    return step.words[1] if step.kind == "address" else ""
+    return step.words[1] if step.kind in ("address", "release") else ""
 
 
 def _peek(steps: Iterable[Step], token: str) -> Step | None:
@@ -197,7 +211,7 @@ def _peek(steps: Iterable[Step], token: str) -> Step | None:
 
 def _through_a_table(step: Step, steps: Sequence[Step]) -> str:
     """The object whose dispatch table a call goes through, as a token; "" where it goes another way."""
-    if step.kind != "address" or step.function.slot is None:
+    if step.kind not in ("address", "release") or step.function.slot is None:
         return ""
     entry = _peek(steps, step.words[1])
     if entry is None or int(entry.words[2]) != 8 * step.function.slot:
@@ -220,6 +234,9 @@ class Words:
         self.as_argument: dict[str, tuple[Function, Parameter]] = {}
         self.functions: set[str] = set()
         self.constants: set[str] = set()
+        self.callbacks = {step.callback for step in shown if step.callback}
+        if len(self.callbacks) > 1:
+            raise NotReproducible("it needs calls in several callbacks")
         used = Counter(token for step in shown for token in self._tokens(step))
         for step in shown:
             self._name(step)
@@ -231,7 +248,7 @@ class Words:
         }  # fmt: skip
 
     def _tokens(self, step: Step) -> list[str]:
-        own = step.words[1:] if step.kind in ("buffer", "peek", "call", "address") else step.words
+        own = step.words[1:] if step.kind in ("buffer", "peek", "call", "address", "release") else step.words
         result = [f for text in [*own, *step.tokens.values()] for f in _IDENTIFIER.findall(text)]
         if step.kind in ("get", "put", "word", "protect"):
             result += [f"b{step.words[0]}"] * 2
@@ -265,7 +282,7 @@ class Words:
             number = int(token) & 0xFFFFFFFFFFFFFFFF
             return f"(void *){number:#x}" if number else "NULL"
         if token.startswith("^"):
-            return "(void *)notify"
+            return "(void *)release" if token[1:] in self.callbacks else "(void *)notify"
         if match := re.fullmatch(r"\*(b\d+)\+(\d+)", token):
             return f"HANDLE({self._known(match[1])}, {match[2]})"
         if match := re.fullmatch(r"([br]\d+)\+(\d+)", token):

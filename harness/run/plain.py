@@ -13,7 +13,19 @@ from harness.run.exchange import NotReproducible, Step, Words, literal
 
 _LARGE = 4096  # bytes that are too many for the stack
 _SINGULAR = {"platforms": "platform", "devices": "device", "out_devices": "device", "errcode_ret": "error"}
-_TAKEN = ("at", "copy", "library", "load", "memory", "notify", "part", "path", "run")  # names that programs use
+_TAKEN = (
+    "at",
+    "copy",
+    "kept",
+    "library",
+    "load",
+    "memory",
+    "notify",
+    "part",
+    "path",
+    "release",
+    "run",
+)  # names that programs use
 _STRUCTURES = {
     "cl_image_format": (
         ("image_channel_order", 4, "cl_channel_order"),

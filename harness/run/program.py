@@ -188,6 +188,8 @@ class _Writer:
         words, kind = self.words, step.kind
         if step.is_call:
             return self._call(step)
+        if kind == "release":
+            return [f"in_callback((void *){words.callee(step)}, {words.pointer(step.given[0])});"]
         if kind == "buffer" and isinstance(words, PlainWords):
             return words.declaration(step)
         if kind == "buffer":

@@ -83,6 +83,28 @@ static void notify(void)
 {
 }
 """,
+    "in_callback": """
+/* Releases that are made each time that the callback is called. */
+typedef cl_int(CL_API_CALL * release_function)(void *object);
+static struct {
+    release_function function;
+    void *object;
+} kept[16];
+static int kept_count;
+
+static void in_callback(void *function, void *object)
+{
+    kept[kept_count].function = (release_function)function;
+    kept[kept_count++].object = object;
+}
+
+static void release(void)
+{
+    for (int i = 0; i < kept_count; i++) {
+        kept[i].function(kept[i].object);
+    }
+}
+""",
     "name_of": """
 static const char *name_of(cl_int error)
 {

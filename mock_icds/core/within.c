@@ -6,6 +6,8 @@
 #include "base/config.h"
 #include "base/errors.h"
 
+#include <signal.h>
+
 /* The callbacks that this thread is within, from the outermost. */
 enum { MAX_DEPTH = 16 };
 static _Thread_local struct {
@@ -66,6 +68,9 @@ bool within_handle(enum function function, uint64_t *result)
         return false;
     }
     enum function setter = within.setters[within.depth - 1];
+    if (setter == FUNCTION_clSetEventCallback && fault(FAULT_releases_in_event_callbacks_crash, ANY_PLATFORM)) {
+        raise(SIGSEGV); /* what a look at freed memory may do */
+    }
     bool refused = is_refused(setter);
     *result = error_result(refused ? CL_INVALID_OPERATION : CL_SUCCESS);
     return refused || is_forgotten(setter);
