@@ -13,6 +13,7 @@
 #include <time.h>
 #ifndef _WIN32
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 static const char mark[] = "CLHARNESS_USED_BY_PARENT";
@@ -33,10 +34,10 @@ static void *go_on(void *unused)
     return unused;
 }
 
-static void start_thread(void)
+static void start_thread(void *(*function)(void *))
 {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, go_on, NULL) != 0) {
+    if (pthread_create(&thread, NULL, function, NULL) != 0) {
         log_event("thread", "not started");
     }
 }
@@ -79,8 +80,8 @@ static void first_context(void)
     if (is_on(FAULT_forks_end_the_platforms)) {
         pthread_atfork(NULL, give_up, NULL);
     }
-    if (is_on(FAULT_unloading_leaves_a_thread)) {
-        start_thread();
+    if (is_on(FAULT_unloading_leaves_a_thread)) { /* in code that stays, so that it is seen, and does not crash */
+        start_thread((void *(*)(void *))(uintptr_t)pause);
     }
 }
 
@@ -120,7 +121,7 @@ void load_faults_follow(enum function function, const uint64_t *arguments, uint6
         process_faults_at_context();
     }
     if (is_on(FAULT_contexts_leave_threads)) {
-        start_thread();
+        start_thread(go_on);
     }
 }
 #else
