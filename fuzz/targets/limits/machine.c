@@ -465,7 +465,7 @@ static void add_layer_file(const struct machine *machine, unsigned number, const
     enum { NAMES = 9999 };
     unsigned name = machine->of[REVERSED] && !machine->of[LAYER_DUPLICATE] ? NAMES - number : number;
     if (has_layer_files(machine)) {
-        const char *begin = front(machine, number, machine->of[LAYERS_COUNT]);
+        const char *begin = front(machine, number - (number > 0), machine->of[LAYERS_COUNT]); /* from 1 on */
         const char *content = keep_text("%s\n", library);
         world_file(keep_text("%s/%s%04u.lay", layer_folder(machine), begin, name), FILE_REGULAR, content,
                    strlen(content));
