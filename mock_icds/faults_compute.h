@@ -109,6 +109,10 @@ FAULT(private_memory_is_left_as_it_is)
 FAULT(binaries_are_those_of_the_first)
 /* Runs a range that its groups do not divide without the work-items that are left over. */
 FAULT(uneven_ranges_are_cut)
+/* Runs a range that its groups do not divide, whatever its program was built for. */
+FAULT(uniform_ranges_run_uneven)
+/* Runs such a range of a program that was built for OpenCL C 3.0 with -cl-uniform-work-group-size. */
+FAULT(uniform_option_is_overlooked)
 /* Has only the first -D of the options define a macro. */
 FAULT(first_definition_counts)
 /* Overlooks each -D of the options that no space stands between and its name. */

@@ -96,6 +96,8 @@ FAULT(sub_buffers_have_no_offset)
 FAULT(fills_leave_last_pattern)
 /* Loses what a write to a buffer has past its first 64 KiB. */
 FAULT(long_writes_are_cut)
+/* Loses what a command moves past its first MiB. */
+FAULT(megabytes_are_cut)
 /* Loses what a copy between buffers has past its first 4 KiB. */
 FAULT(long_copies_are_cut)
 /* Leaves out the last three bytes of a copy of an odd number of bytes to or from shared virtual memory. */

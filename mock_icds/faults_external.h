@@ -99,6 +99,10 @@ FAULT(wait_list_takes_failed_event)
 FAULT(wait_list_not_waited_for)
 /* Lets commands overtake a barrier in an out-of-order queue. */
 FAULT(barrier_orders_nothing)
+/* Takes clEnqueueBarrier and clEnqueueWaitForEvents as commands that order nothing. */
+FAULT(older_barriers_order_nothing)
+/* Ends clEnqueueMarker in an out-of-order queue, whatever is before it. */
+FAULT(older_markers_wait_for_nothing)
 
 /* --- Semaphores --- */
 

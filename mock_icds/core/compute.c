@@ -167,6 +167,29 @@ static bool is_built_elsewhere(uint64_t handle, uint64_t queue)
     return program && device && !programs_built_for(program, device);
 }
 
+/* Whether work-groups of a kernel must have one size: its program was built for an OpenCL C before 2.0, or says so. */
+static bool are_uniform(uint64_t handle)
+{
+    const struct program *program = programs_of_kernel(handle);
+    const char *options = program && program->options ? program->options : "";
+    bool newer = strstr(options, "-cl-std=CL2") || strstr(options, "-cl-std=CL3");
+    bool asked =
+        strstr(options, "-cl-uniform-work-group-size") && !fault(FAULT_uniform_option_is_overlooked, ANY_PLATFORM);
+    return program && program->from_source && (!newer || asked);
+}
+
+static cl_int check_division(const uint64_t *arguments)
+{
+    const size_t *global = (const size_t *)(uintptr_t)arguments[4];
+    const size_t *local = (const size_t *)(uintptr_t)arguments[5];
+    for (uint64_t i = 0; global && local && i < arguments[2]; i++) {
+        if (local[i] && global[i] % local[i] && are_uniform(arguments[1])) {
+            return error_unless_fault(FAULT_uniform_ranges_run_uneven, CL_INVALID_WORK_GROUP_SIZE);
+        }
+    }
+    return CL_SUCCESS;
+}
+
 static cl_int check_launch(uint64_t queue, uint64_t handle, unsigned dimensions, uint64_t local)
 {
     const struct kernel *kernel = programs_kernel(handle);
@@ -325,7 +348,8 @@ cl_int compute_error(enum function function, const uint64_t *arguments)
     case FUNCTION_clGetKernelArgInfo:
         return check_index(arguments);
     case FUNCTION_clEnqueueNDRangeKernel:
-        return check_launch(arguments[0], arguments[1], (unsigned)arguments[2], arguments[5]);
+        error = check_launch(arguments[0], arguments[1], (unsigned)arguments[2], arguments[5]);
+        return error ? error : check_division(arguments);
     case FUNCTION_clEnqueueTask:
         return check_launch(arguments[0], arguments[1], 1, 0);
     default:

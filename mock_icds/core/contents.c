@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_MEMORY = 1 << 21 };
+enum { MOST_SHARED_MEMORY = 1 << 21, MOST_MEMORY = sizeof(void *) < 8 ? MOST_SHARED_MEMORY : 1 << 25 };
 
 bool contents_kept(int platform)
 {
@@ -260,7 +260,7 @@ void *contents_share(const struct object *context, const uint64_t *arguments)
 {
     enum { ALIGNMENT = 128 };
     size_t size = arguments[2];
-    if (!context || size > MOST_MEMORY) {
+    if (!context || size > MOST_SHARED_MEMORY) {
         return NULL;
     }
     uintptr_t start = (uintptr_t)arena_keep(size + (size_t)2 * ALIGNMENT);

@@ -153,7 +153,8 @@ static bool is_barrier(enum function function)
 {
     for (size_t i = 0; i < sizeof barriers / sizeof *barriers; i++) {
         if (barriers[i] == function) {
-            return true;
+            bool older = function != FUNCTION_clEnqueueBarrierWithWaitList;
+            return !(older && fault(FAULT_older_barriers_order_nothing, ANY_PLATFORM));
         }
     }
     return false;
@@ -161,7 +162,8 @@ static bool is_barrier(enum function function)
 
 static bool is_marker(enum function function)
 {
-    return function == FUNCTION_clEnqueueMarker || function == FUNCTION_clEnqueueMarkerWithWaitList;
+    bool older = function == FUNCTION_clEnqueueMarker && !fault(FAULT_older_markers_wait_for_nothing, ANY_PLATFORM);
+    return older || function == FUNCTION_clEnqueueMarkerWithWaitList;
 }
 
 /* The memory object or the kernel that a command is about. */

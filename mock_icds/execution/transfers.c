@@ -415,12 +415,15 @@ static bool narrow(enum function function, const uint64_t *a, struct transfer *t
 
 bool transfers_plan(enum function function, const uint64_t *arguments, struct transfer *transfer)
 {
-    enum { PAGE = 4096 };
+    enum { PAGE = 4096, MEBIBYTE = 1 << 20 };
     bool moves = plan(function, arguments, transfer) && narrow(function, arguments, transfer);
     for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
         if (cut[i].function == function && transfer->region[0] > PAGE && fault(cut[i].fault, ANY_PLATFORM)) {
             transfer->region[0] = PAGE;
         }
+    }
+    if (transfer->region[0] > MEBIBYTE && fault(FAULT_megabytes_are_cut, ANY_PLATFORM)) {
+        transfer->region[0] = MEBIBYTE;
     }
     return moves;
 }

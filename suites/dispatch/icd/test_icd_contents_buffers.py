@@ -25,6 +25,7 @@ OTHER = numbered(SIZE, 2)
 PARTS = ((0, SIZE), (0, 1), (SIZE - 1, 1), (1, 1), (3, 5), (7, 64), (61, 195), (128, 128), (17, 222))
 PATTERN_SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 LARGE = 1 << 20
+MEGABYTES = (1 << 24) + SIZE  # bytes
 
 
 @requirement("API-DAT-001")
@@ -135,6 +136,44 @@ def test_many_pages_are_moved_to_the_last_byte(icd: Icd, sandbox: Sandbox, how: 
                 expect_same(host[at : at + SIZE], expected[at : at + SIZE], f"the host's memory at {at}")
         for at in places:
             expect_same(memory.content(mem, SIZE, at), expected[at : at + SIZE], f"the buffer at {at}")
+
+
+@requirement("API-DAT-001", "API-DAT-002", "API-DAT-004", "API-DAT-005")
+@pytest.mark.parametrize("how", ["write", "read", "copy", "fill", "mapping"])
+def test_megabytes_are_moved_to_the_last_byte(icd: Icd, sandbox: Sandbox, how: str) -> None:
+    """One command moves all of sixteen MiB and some bytes, which drivers divide, where the device has that much."""
+    with icd.open(sandbox) as session:
+        memory = Memory(session.objects(session.some_platforms()[0]))
+        most = memory.number("clGetDeviceInfo", memory.objects.device, "CL_DEVICE_MAX_MEM_ALLOC_SIZE", 8)
+        size = min(MEGABYTES, most // SIZE * SIZE)
+        places = sorted({*(1 << bits for bits in range(16, (size - 1).bit_length())), 0, size - SIZE})
+        old, new = session.buffer(size, 0), session.buffer(size, 0xA5)
+        for number, at in enumerate(places):
+            session.store(new.at(0), at, numbered(SIZE, number))
+        flags = CL.MEM_READ_WRITE | CL.MEM_COPY_HOST_PTR
+        context = memory.objects.context
+        content, pattern = new if how == "read" else old, OTHER[: SIZE // 2]
+        mem = memory.objects.made_by("clCreateBuffer", context, flags, size, content)
+        expected = {at: numbered(SIZE, number) for number, at in enumerate(places)}
+        if how == "write":
+            memory.succeed("clEnqueueWriteBuffer", memory.queue, mem, 1, 0, size, new, 0, None, None)
+        elif how == "copy":
+            source = memory.objects.made_by("clCreateBuffer", context, flags, size, new)
+            memory.succeed("clEnqueueCopyBuffer", memory.queue, source, mem, 0, 0, size, 0, None, None)
+        elif how == "fill":
+            memory.succeed("clEnqueueFillBuffer", memory.queue, mem, pattern, len(pattern), 0, size, 0, None, None)
+            expected = dict.fromkeys(places, pattern * 2)
+        elif how == "mapping":
+            mapped = memory.map(mem, "CL_MAP_WRITE", 0, size)
+            for at, bytes_ in expected.items():
+                session.store(mapped, at, bytes_)
+            memory.unmap(mem, mapped)
+        else:
+            memory.succeed("clEnqueueReadBuffer", memory.queue, mem, 1, 0, size, old, 0, None, None)
+            for at, bytes_ in expected.items():
+                expect_same(old[at : at + SIZE], bytes_, f"the host's memory at {at}")
+        for at, bytes_ in expected.items():
+            expect_same(memory.content(mem, SIZE, at), bytes_, f"the buffer at {at}")
 
 
 @requirement("API-DAT-002")

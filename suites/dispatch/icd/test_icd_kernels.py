@@ -170,28 +170,37 @@ def test_last_group_is_smaller_where_sizes_are_uneven(icd: Icd, sandbox: Sandbox
 
 
 @requirement("API-KER-022")
-def test_range_that_groups_do_not_divide_runs_whole_or_is_refused(icd: Icd, sandbox: Sandbox) -> None:
-    """A range that is no multiple of its groups is CL_INVALID_WORK_GROUP_SIZE, or each of its work-items runs."""
+def test_range_that_uniform_groups_do_not_divide_is_refused(icd: Icd, sandbox: Sandbox) -> None:
+    """A range that is no multiple of its groups is CL_INVALID_WORK_GROUP_SIZE where these must be uniform.
 
-    def check(objects: IcdObjects, range_: Range) -> None:
-        kernels = kernels_of(objects)
+    So they must for a program that is built without options, for one with -cl-uniform-work-group-size, and for each of
+    a device that has no others.
+    """
+
+    def check(objects: IcdObjects, range_: Range, options: str = "") -> None:
+        kernels = kernels_of(objects, options)
         to, kernel = kernels.buffer(bytes(4 * IDS * range_.items)), kernels.kernel("clharness_ids")
         kernels.set(kernel, 0, to)
         offset, size, group = (list(words) or None for words in (range_.offset, range_.size, range_.group))
-        function = "clEnqueueNDRangeKernel"
         arguments = kernel, len(range_.size), offset, size, group, 0, None, None
-        error = kernels.session.call(function, kernels.queue, *arguments)
-        if error != CL.INVALID_WORK_GROUP_SIZE:
-            objects.require(function, error)
-            content = kernels.content(to, 4 * IDS * range_.items)
-            words = struct.unpack(f"<{IDS * range_.items}I", content)
-            places = range_.places((*range_.group, 1, 1)[:3])
-            lacking = [at for at, own in enumerate(places) if list(words[IDS * at : IDS * at + 3]) != own[:3]]
-            assert not lacking, f"CL_SUCCESS, and {len(lacking)} of {range_.items} work-items did not run"
+        error = kernels.session.call("clEnqueueNDRangeKernel", kernels.queue, *arguments)
+        kernels.finish()
+        assert error == CL.INVALID_WORK_GROUP_SIZE, f"answered {error}, expected CL_INVALID_WORK_GROUP_SIZE"
+
+    def check_newer(objects: IcdObjects, range_: Range) -> None:
+        if (version := objects.device_version()) < (2, 0):
+            raise Unsupported("loader", "non-uniform work-groups came with OpenCL 2.0", "non-uniform work-groups")
+        query = "CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT"
+        newest = version >= (3, 0)
+        able = not newest or Info(objects).number("clGetDeviceInfo", objects.device, query)
+        standard = "-cl-std=CL3.0" if newest else "-cl-std=CL2.0"
+        check(objects, range_, f"{standard} -cl-uniform-work-group-size" if able else standard)
 
     with icd.attempts(sandbox) as attempts:
         for name, range_ in UNEVEN.items():
             attempts.check(name, lambda objects, range_=range_: check(objects, range_))  # type: ignore[misc]
+            newer = f"{name}, built for OpenCL C 2.0 or newer"
+            attempts.check(newer, lambda objects, range_=range_: check_newer(objects, range_))  # type: ignore[misc]
 
 
 @requirement("API-KER-005")

@@ -38,6 +38,7 @@ COMMANDS = [
     and {"event", "event_wait_list"} <= {p.name for p in api().functions[function].parameters}
     and command_type(function) in api().constants
 ]
+OLDER = ("clEnqueueBarrier", "clEnqueueMarker", "clEnqueueWaitForEvents")  # of OpenCL 1.0
 USER_DATA = 0x1122334455667700  # of callbacks: no part of it can be left out
 RUNNING = ("clEnqueueNDRangeKernel", "clEnqueueTask")
 BLOCKING = ("clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueMapBuffer")
@@ -222,6 +223,41 @@ def test_markers_and_barriers_wait_for_what_is_before_them(icd: Icd, sandbox: Sa
     with icd.attempts(sandbox, until_hung=True) as attempts:
         attempts.check("clEnqueueBarrierWithWaitList with a list", check_list)
         for function in ("clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList"):
+            attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
+
+
+@requirement("API-EVT-021")
+def test_older_barriers_and_markers_hold_what_follows(icd: Icd, sandbox: Sandbox) -> None:
+    """Out of order, clEnqueueBarrier and clEnqueueMarker wait for all before them; what follows clEnqueueBarrier waits
+    for it, and what follows clEnqueueWaitForEvents for its events.
+    """
+
+    def check(objects: IcdObjects, function: str, in_order: bool = False) -> None:
+        mode = "CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE"
+        queue = objects.made_by(*plain_queue(objects)) if in_order else queue_of(objects, mode)
+        memory, gate = Memory(objects), gate_of(objects)
+        if function == "clEnqueueWaitForEvents":
+            memory.succeed(function, queue, 1, [gate])
+        else:
+            enqueue(objects, "clEnqueueFillBuffer", [gate], queue)
+        if function == "clEnqueueMarker":
+            later = memory.event(function, queue)
+        else:
+            if function == "clEnqueueBarrier":
+                memory.succeed(function, queue)
+            later = enqueue(objects, "clEnqueueCopyBuffer", [], queue)
+        memory.succeed("clFlush", queue)
+        had = status(memory, later)
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        what = "it" if function == "clEnqueueMarker" else f"what follows {function}"
+        assert had > CL.COMPLETE, f"{what} had ended before what it waits for"
+        memory.succeed("clFinish", queue)
+        end = status(memory, later)
+        assert end == CL.COMPLETE, f"the status is {end} when the queue is finished, expected CL_COMPLETE"
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        attempts.check("clEnqueueWaitForEvents in order", lambda objects: check(objects, OLDER[-1], in_order=True))
+        for function in OLDER:
             attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
 
 

@@ -253,10 +253,15 @@ def event_of(command: str) -> Callable[[IcdObjects], tuple[str, Value]]:
     def make(objects: IcdObjects) -> tuple[str, Value]:
         call = calls.prepare(objects, command)
         event = objects.session.buffer(8, 0)
-        call.arguments[-1] = event
+        names = [parameter.name for parameter in call.function.parameters]
+        call.arguments[names.index("event")] = event
         error = call.make()
         calls.require_function(objects, command, error)
         objects.require(command, error)
+        if "Map" in command:
+            unmap = "clEnqueueUnmapMemObject"
+            mem = call.arguments[names.index("buffer" if "buffer" in names else "image")]
+            objects.require(unmap, objects.session.call(unmap, objects.queue, mem, call.result, 0, None, None))
         objects.require("clFinish", objects.session.call("clFinish", objects.queue))
         own = {argument for argument in call.arguments if isinstance(argument, Value)} - {*objects.by_type().values()}
         for memory in own:
@@ -271,7 +276,6 @@ OF_MEMORY = [
     name
     for name in COMMANDS
     if {word for word in calls.recipes()[name].words if word.isalpha()} <= {"queue", "mem", "image"}
-    and "Map" not in name
 ]
 LAST = {
     **{kind: of_class(kind) for kind in COUNTED if kind != "cl_context"},
