@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 
 from harness.build import ROOT, build
 
@@ -162,6 +163,15 @@ PLAIN_STATIC = re.compile(
     r"(?:bool|char|int|long|unsigned|size_t|u?int\d+_t|cl_\w+)[ \w]*(?: = [^;(]*)?;",
     re.MULTILINE,
 )
+
+
+def test_mock_icds_have_no_storage_of_each_thread() -> None:
+    """For that the dynamic linker takes memory with each library, and checks of a loader's memory would count it."""
+    built = build().mock_icds.values()
+    assert built
+    for path in built:
+        with path.open("rb") as file:
+            assert not list(ELFFile(file).iter_segments("PT_TLS")), f"{path.name} has thread-local storage"
 
 
 @pytest.mark.parametrize("folder", ["mock_icds", "mock_layers"])

@@ -6,26 +6,62 @@
 #include "base/config.h"
 #include "base/errors.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
 
-/* The callbacks that this thread is within, from the outermost. */
-enum { MAX_DEPTH = 16 };
-static _Thread_local struct {
+/* The callbacks that each thread is within, from the outermost. Not thread-local: for that the dynamic linker takes
+ * memory with each library, and checks of a loader's memory would count it. */
+enum { MAX_DEPTH = 16, MAX_THREADS = 64 };
+static struct within {
+    atomic_uintptr_t thread; /* 0: free */
     enum function setters[MAX_DEPTH];
     int depth;
-} within;
+} threads[MAX_THREADS];
+
+/* What no other thread has: the address of its errno. */
+static uintptr_t own_thread(void)
+{
+    return (uintptr_t)&errno;
+}
+
+static struct within *find(void)
+{
+    for (size_t i = 0; i < MAX_THREADS; i++) {
+        if (atomic_load(&threads[i].thread) == own_thread()) {
+            return &threads[i];
+        }
+    }
+    return NULL;
+}
+
+static struct within *take(void)
+{
+    struct within *within = find();
+    for (size_t i = 0; !within && i < MAX_THREADS; i++) {
+        uintptr_t nobody = 0;
+        if (atomic_compare_exchange_strong(&threads[i].thread, &nobody, own_thread())) {
+            within = &threads[i];
+        }
+    }
+    return within;
+}
 
 void within_enter(enum function setter)
 {
-    if (within.depth < MAX_DEPTH) {
-        within.setters[within.depth] = setter;
+    struct within *within = take();
+    if (within && within->depth++ < MAX_DEPTH) {
+        within->setters[within->depth - 1] = setter;
     }
-    within.depth++;
 }
 
 void within_leave(void)
 {
-    within.depth--;
+    struct within *within = find();
+    if (within && --within->depth == 0) {
+        atomic_store(&within->thread, 0);
+    }
 }
 
 static bool is_forgotten(enum function setter)
@@ -64,10 +100,11 @@ static bool is_refused(enum function setter)
 
 bool within_handle(enum function function, uint64_t *result)
 {
-    if (within.depth == 0 || within.depth > MAX_DEPTH || !argument_function_begins(function, "clRelease")) {
+    const struct within *within = argument_function_begins(function, "clRelease") ? find() : NULL;
+    if (!within || within->depth > MAX_DEPTH) {
         return false;
     }
-    enum function setter = within.setters[within.depth - 1];
+    enum function setter = within->setters[within->depth - 1];
     if (setter == FUNCTION_clSetEventCallback && fault(FAULT_releases_in_event_callbacks_crash, ANY_PLATFORM)) {
         raise(SIGSEGV); /* what a look at freed memory may do */
     }
