@@ -66,6 +66,7 @@ EITHER = {  # by who is faster
     "leaves_a_bomb": {"pass", "crash"},
     "truncates_the_log": {"crash", "fail"},
     "makes_deep_folders": {"pass", "crash"},
+    "fills_shared_memory": {"pass", "hang"},  # as dear as memory is on a machine that others fill, too
 }
 CHECK = '''
 @requirement("DISC-LNX-014")

@@ -206,7 +206,7 @@ def test_target_works_during_deinitialisation(
         assert [e.data["detail"] for e in inside.happened("platform of target")] == ["a"]
         assert [e.who for e in inside.calls("clGetPlatformIDs")] == later
         assert [e.who for e in inside.calls("clGetPlatformInfo")] == [*later, "a"]
-    assert deinitialised(log) == list(NAMES)
+    assert deinitialised_first(log) == list(NAMES)
     assert not log.happened("target changed")
 
 
@@ -390,4 +390,4 @@ def test_end_of_layers_does_not_damage_the_heap(loader: Loader, sandbox: Sandbox
         assert cl.platform_names() == ["a"]
         end(cl, way)
     done = [e.data["detail"] for e in sandbox.log.happened("call of target done")]
-    assert done == ["success"] * count
+    assert set(done) == {"success"} and len(done) >= count  # how often is LAY-DEI-004

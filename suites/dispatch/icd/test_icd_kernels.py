@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 
 from harness.check import (
@@ -46,6 +47,16 @@ UNEVEN = {
 def kernels_of(objects: IcdObjects, options: str = "") -> Kernels:
     require_compiler([objects])
     return Kernels(objects, options=options)
+
+
+def require_groups(objects: IcdObjects, range_: Range) -> None:
+    """Makes the attempt `unsupported` where the device has no groups of this size."""
+    info = Info(objects)
+    most = info.words("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_WORK_ITEM_SIZES")
+    whole = info.number("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_WORK_GROUP_SIZE")
+    too_long = any(size > limit for size, limit in zip(range_.group, most, strict=False))
+    if too_long or math.prod(range_.group) > whole:
+        raise Unsupported("loader", f"the device has no groups of {range_.group}", "work groups")
 
 
 def taking(kernels: Kernels) -> tuple[Value, Value, bytes]:
@@ -115,9 +126,9 @@ def test_work_items_know_their_places(icd: Icd, sandbox: Sandbox) -> None:
 
     def check(objects: IcdObjects, range_: Range) -> None:
         kernels = kernels_of(objects)
-        most = Info(objects).words("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_WORK_ITEM_SIZES")
-        if any(size > limit for size, limit in zip(range_.group, most, strict=False)):
-            raise Unsupported("loader", f"the device has no groups of {range_.group}", "work groups")
+        if objects.device_version() < (1, 1):
+            raise Unsupported("loader", "offsets, and what asks for them, came with OpenCL 1.1", "offsets of ranges")
+        require_groups(objects, range_)
         actual = kernels.places(range_)
         group = (*range_.group, 1, 1)[:3] if range_.group else tuple(actual[0][12:15])
         assert all(size % own == 0 for size, own in zip(range_.size, group, strict=False)) or not range_.group
@@ -159,6 +170,7 @@ def test_last_group_is_smaller_where_sizes_are_uneven(icd: Icd, sandbox: Sandbox
             query = "CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT"
             if not info.number("clGetDeviceInfo", objects.device, query):
                 raise Unsupported("loader", f"{query} is CL_FALSE", "non-uniform work-groups")
+        require_groups(objects, range_)
         kernels = kernels_of(objects, "-cl-std=CL3.0" if version >= (3, 0) else "-cl-std=CL2.0")
         actual = kernels.places(range_)
         for place, expected in zip(actual, range_.places((*range_.group, 1, 1)[:3]), strict=True):

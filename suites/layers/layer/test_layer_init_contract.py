@@ -245,7 +245,10 @@ def test_layer_registers_no_exit_handler(layer: Layer, sandbox: Sandbox) -> None
         if before < 0:
             raise Unsupported("machine", "exit handlers cannot be counted: nothing can be preloaded")
         assert session.initialize(INIT_WITH_PROPERTIES).result == 0
-        assert session.exit_handlers() == before
+        registered = session.exit_handlers() - before
+    if registered and any(name.startswith(("libstdc++", "libc++")) for name in layer.facts.needed):
+        raise Unsupported("machine", "in C++ an array with destructors is registered as an exit handler is")
+    assert registered == 0
 
 
 @requirement("LAY-DEI-005")
