@@ -138,10 +138,11 @@ class Memory:
 
 def native_memory(objects: IcdObjects) -> Memory:
     """Memory of a device that runs native kernels. Makes the attempt `unsupported` on another."""
-    able = Memory(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_EXECUTION_CAPABILITIES")
+    memory = Memory(objects)
+    able = memory.number("clGetDeviceInfo", objects.device, "CL_DEVICE_EXECUTION_CAPABILITIES")
     if not able & CL.EXEC_NATIVE_KERNEL:
         raise Unsupported("loader", "this device runs no native kernels", "clEnqueueNativeKernel")
-    return Memory(objects)
+    return memory
 
 
 class Shared(Memory):

@@ -37,6 +37,7 @@ RANGES = {
     "one group": Range((6, 2), (), (6, 2)),
 }
 LEFT_OPEN = {"one dimension": Range((12,)), "three dimensions": Range((3, 5, 2)), "offset": Range((7,), (1000,))}
+NON_UNIFORM = "CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT"
 UNEVEN = {
     "one dimension": Range((10,), (), (4,)),
     "two dimensions": Range((5, 7), (), (2, 3)),
@@ -57,6 +58,19 @@ def require_groups(objects: IcdObjects, range_: Range) -> None:
     too_long = any(size > limit for size, limit in zip(range_.group, most, strict=False))
     if too_long or math.prod(range_.group) > whole:
         raise Unsupported("loader", f"the device has no groups of {range_.group}", "work groups")
+
+
+def non_uniform(objects: IcdObjects) -> tuple[str, bool]:
+    """The option of an OpenCL C that has non-uniform work-groups, and whether the device has them.
+
+    Makes the attempt `unsupported` before OpenCL 2.0.
+    """
+    version = objects.device_version()
+    if version < (2, 0):
+        raise Unsupported("loader", "non-uniform work-groups came with OpenCL 2.0", "non-uniform work-groups")
+    if version < (3, 0):
+        return "-cl-std=CL2.0", True
+    return "-cl-std=CL3.0", bool(Info(objects).number("clGetDeviceInfo", objects.device, NON_UNIFORM))
 
 
 def taking(kernels: Kernels) -> tuple[Value, Value, bytes]:
@@ -162,16 +176,11 @@ def test_last_group_is_smaller_where_sizes_are_uneven(icd: Icd, sandbox: Sandbox
     """Where the device has non-uniform work-groups, the last group of a dimension has what is left."""
 
     def check(objects: IcdObjects, range_: Range) -> None:
-        info = Info(objects)
-        version = objects.device_version()
-        if version < (2, 0):
-            raise Unsupported("loader", "non-uniform work-groups came with OpenCL 2.0", "non-uniform work-groups")
-        if version >= (3, 0):
-            query = "CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT"
-            if not info.number("clGetDeviceInfo", objects.device, query):
-                raise Unsupported("loader", f"{query} is CL_FALSE", "non-uniform work-groups")
+        standard, able = non_uniform(objects)
+        if not able:
+            raise Unsupported("loader", f"{NON_UNIFORM} is CL_FALSE", "non-uniform work-groups")
         require_groups(objects, range_)
-        kernels = kernels_of(objects, "-cl-std=CL3.0" if version >= (3, 0) else "-cl-std=CL2.0")
+        kernels = kernels_of(objects, standard)
         actual = kernels.places(range_)
         for place, expected in zip(actual, range_.places((*range_.group, 1, 1)[:3]), strict=True):
             assert place == expected, f"a work item has {place}, expected {expected}"
@@ -200,12 +209,7 @@ def test_range_that_uniform_groups_do_not_divide_is_refused(icd: Icd, sandbox: S
         assert error == CL.INVALID_WORK_GROUP_SIZE, f"answered {error}, expected CL_INVALID_WORK_GROUP_SIZE"
 
     def check_newer(objects: IcdObjects, range_: Range) -> None:
-        if (version := objects.device_version()) < (2, 0):
-            raise Unsupported("loader", "non-uniform work-groups came with OpenCL 2.0", "non-uniform work-groups")
-        query = "CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT"
-        newest = version >= (3, 0)
-        able = not newest or Info(objects).number("clGetDeviceInfo", objects.device, query)
-        standard = "-cl-std=CL3.0" if newest else "-cl-std=CL2.0"
+        standard, able = non_uniform(objects)
         check(objects, range_, f"{standard} -cl-uniform-work-group-size" if able else standard)
 
     with icd.attempts(sandbox) as attempts:
