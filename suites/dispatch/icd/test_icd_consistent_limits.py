@@ -38,8 +38,8 @@ LIMITS = [
     Limit("MAX_ON_DEVICE_QUEUES", 1, (2, 0), needs="queues on the device"),
     Limit("MAX_ON_DEVICE_EVENTS", 1024, (2, 0), needs="queues on the device"),
 ]
-# Of what a device has where the number is not 0.
-LEAST_IF_ANY = [Limit("MAX_READ_WRITE_IMAGE_ARGS", 64, (2, 0)), Limit("MAX_GLOBAL_VARIABLE_SIZE", 64 << 10, (2, 0))]
+# Of what a device has where the number is not 0. Whether the text's 64 KB are of 1000 bytes or of 1024 it does not say.
+LEAST_IF_ANY = [Limit("MAX_READ_WRITE_IMAGE_ARGS", 64, (2, 0)), Limit("MAX_GLOBAL_VARIABLE_SIZE", 64000, (2, 0))]
 ABLE = {
     "images": "IMAGE_SUPPORT",
     "pipes": "PIPE_SUPPORT",
