@@ -2,7 +2,8 @@
 """Holds the sentences that requirements quote against the documents that they are from.
 
 The documents lie in folders of the user's: checkouts of OpenCL-Docs, Vulkan-Loader and Vulkan-Docs, say. They are
-compared word by word: the marks of AsciiDoc and Markdown, punctuation and case do not count.
+compared word by word: the marks of AsciiDoc and Markdown, punctuation and case do not count. The numbers of names stand
+in cl.xml alone, whose elements are text here.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from harness.errors import UsageError
 from harness.requirements.catalogue import Requirement
 
 _KINDS = (".adoc", ".asciidoc", ".md", ".txt")
+_NUMBERS = "cl.xml"
 _MARKS = (
     (r"(?m)^ifn?def::[^\[\n]*\[(.+)\]$", r"\1"),  # ifdef::cl_khr_foo[or {cl_khr_foo_EXT}]
     (r"(?m)^(?://|ifdef::|ifndef::|ifeval::|endif::|include::).*$", ""),  # lines that are not text
@@ -39,10 +41,15 @@ def words(text: str) -> str:
 
 def documents(folders: Iterable[Path]) -> list[str]:
     """The words of each document below the folders. Raises UsageError where there is none."""
-    files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in _KINDS)
+    files = sorted(f for folder in folders for f in folder.rglob("*") if f.suffix in _KINDS or f.name == _NUMBERS)
     if not files:
         raise UsageError(f"--texts: no document ({', '.join(_KINDS)}) below {', '.join(map(str, folders))}")
-    return [words(file.read_text(encoding="utf-8", errors="replace")) for file in files]
+    return [words(_text(file)) for file in files]
+
+
+def _text(file: Path) -> str:
+    text = file.read_text(encoding="utf-8", errors="replace")
+    return text.replace("<", " ").replace(">", " ") if file.name == _NUMBERS else text
 
 
 def stands_in(sentence: str, document: str) -> bool:

@@ -180,7 +180,7 @@ def test_gl_attributes_without_a_platform_reach_the_vendor_of_the_devices(loader
             assert call.problems(log) == []
 
 
-@requirement("GL-CTX-019", "GL-INF-001")
+@requirement("GL-CTX-020")
 @pytest.mark.parametrize("function", FUNCTIONS[1:])
 def test_gl_attributes_without_a_platform_are_refused_or_the_first_platforms(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str
