@@ -19,7 +19,7 @@ def install_on_the_machine(sandbox: VulkanSandbox) -> None:
     sandbox.binds["/usr/share"] = sandbox.root / "machine"
 
 
-@requirement("VK-DSC-026")
+@requirement("VK-DSC-003", "VK-DSC-026")
 @pytest.mark.parametrize("variable", ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"])
 def test_elevated_process_does_not_load_what_variables_name(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str

@@ -426,7 +426,7 @@ def test_portability_drivers_alone_are_no_driver(vulkan_loader: VulkanLoader, sa
         assert vk.drivers(extensions=["VK_KHR_portability_enumeration"], flags=1) == {"port"}
 
 
-@requirement("VK-DSC-028")
+@requirement("VK-EXT-022")
 def test_flag_for_portability_is_for_drivers_with_the_extension(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
 ) -> None:

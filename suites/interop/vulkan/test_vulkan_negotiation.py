@@ -135,7 +135,7 @@ def test_loader_offers_the_same_version_to_every_driver(vulkan_loader: VulkanLoa
     assert len(offers) == 1 and int(offers.pop(), 16) == vulkan_loader.interface
 
 
-@requirement("VK-VER-012")
+@requirement("VK-DSC-025")
 def test_slow_driver_is_waited_for(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """A driver that takes its time is used like any other."""
     sandbox.driver("slow", faults=["negotiation_sleeps=50", "constructor_sleeps=50"])

@@ -30,13 +30,15 @@ def is_of_vulkan_1_1(vk: VulkanDriverSession) -> bool:
 def test_version_of_an_application_is_no_reason_to_refuse(
     vulkan_driver: VulkanDriver, sandbox: VulkanSandbox, version: str
 ) -> None:
-    """LDP_DRIVER_10: from version 5 of the interface on the loader judges an apiVersion, and the driver takes it."""
+    """LDP_DRIVER_10: from version 5 of the interface on the loader judges an apiVersion, and the driver does not answer
+    the error that refuses it."""
     with vulkan_driver.open(sandbox) as vk:
         agreed = vk.begin()
         if agreed < 5 and not is_of_vulkan_1_1(vk):
             raise Unsupported("loader", f"this driver is of Vulkan 1.0 and of version {agreed} of the interface")
+        assert vk.CreateInstance("1.0.0")[0] == VK.SUCCESS
         rc, _ = vk.CreateInstance(version)
-        assert rc == VK.SUCCESS
+        assert rc != VK.ERROR_INCOMPATIBLE_DRIVER
 
 
 @requirement("VK-DRV-009")
@@ -70,11 +72,14 @@ def test_instance_without_a_version_is_one_of_1_0(
 
 @requirement("VK-DRV-025")
 def test_extension_that_is_not_listed_is_refused(vulkan_driver: VulkanDriver, sandbox: VulkanSandbox) -> None:
-    """All extensions that the driver lists can be enabled at once; one more that it does not list is refused."""
+    """An instance without extensions is made; one with an extension that the driver does not list is refused, alone and
+    after all that it lists."""
     with vulkan_driver.open(sandbox) as vk:
         vk.begin()
         own = sorted(set(vk.extension_names()))
-        assert vk.CreateInstance(extensions=own)[0] == VK.SUCCESS
+        assert vk.CreateInstance()[0] == VK.SUCCESS
+        rc, _ = vk.CreateInstance(extensions=["VK_CLHARNESS_no_such_extension"])
+        assert rc == VK.ERROR_EXTENSION_NOT_PRESENT
         rc, _ = vk.CreateInstance(extensions=[*own, "VK_CLHARNESS_no_such_extension"])
         assert rc == VK.ERROR_EXTENSION_NOT_PRESENT
 
@@ -93,7 +98,7 @@ def test_instances_live_and_end_on_their_own(vulkan_driver: VulkanDriver, sandbo
         vk.vkDestroyInstance(instances[first], None)
         vk.instance_in_use = instances[other]
         assert [vk.device_name(device) for device in devices[other]] == names
-        assert vk.physical_devices(instances[other]) == devices[other]
+        assert set(vk.physical_devices(instances[other])) == set(devices[other])
 
 
 @requirement("VK-DRV-026")
@@ -105,6 +110,6 @@ def test_destroying_null_does_nothing(vulkan_driver: VulkanDriver, sandbox: Vulk
         instance = vk.instance()
         if function == "vkDestroyDevice":
             vk.device(vk.some_devices(instance)[0])
-        before = vk.physical_devices(instance)
+        before = set(vk.physical_devices(instance))
         vk.call(function, None, None)
-        assert vk.physical_devices(instance) == before
+        assert set(vk.physical_devices(instance)) == before

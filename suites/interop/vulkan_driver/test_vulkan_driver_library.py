@@ -25,7 +25,7 @@ def test_functions_for_loaders_are_exported(vulkan_driver: VulkanDriver, record:
     assert GET_INSTANCE in functions or set(OFFICIAL_NAMES) <= set(functions)
 
 
-@requirement("VK-EP-003")
+@requirement("VK-EP-021")
 def test_driver_imports_no_function_of_a_loader(vulkan_driver: VulkanDriver) -> None:
     """No function of Vulkan is taken from another library: that would be a loader's."""
     assert not vulkan_driver.facts.outside

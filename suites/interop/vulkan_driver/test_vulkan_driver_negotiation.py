@@ -20,6 +20,7 @@ from harness.check import (
     version_number,
 )
 
+NEWEST = 7  # version of the interface that there is
 HIGHEST = 99  # an offer above all versions that there are
 OFFERS = [*range(10), 50, HIGHEST, 0xFFFFFFFF]
 
@@ -29,6 +30,15 @@ def own_version(vk: VulkanDriverSession) -> int:
     rc, version = vk.negotiate(HIGHEST)
     assert rc == VK.SUCCESS
     return version
+
+
+@requirement("VK-DRV-003")
+def test_loader_of_today_is_agreed_with(vulkan_driver: VulkanDriver, sandbox: VulkanSandbox) -> None:
+    """LDP_DRIVER_3: the newest version that there is gets an answer, of that version or of one before it."""
+    with vulkan_driver.open(sandbox) as vk:
+        rc, version = vk.negotiate(NEWEST)
+    assert rc == VK.SUCCESS
+    assert version <= NEWEST
 
 
 @requirement("VK-VER-002")
@@ -44,8 +54,7 @@ def test_answer_is_the_lower_of_both_versions(vulkan_driver: VulkanDriver, sandb
         rc, version = vk.negotiate(offer)
     assert 0 < own < HIGHEST
     if rc != VK.SUCCESS:
-        assert rc == VK.ERROR_INCOMPATIBLE_DRIVER
-        assert offer < own
+        assert offer < own  # which error that is, VK-VER-003 asks
     else:
         assert version == min(offer, own)
 
@@ -73,9 +82,9 @@ def test_answer_is_the_same_each_time(vulkan_driver: VulkanDriver, sandbox: Vulk
                     assert vk.negotiate(offer) == first[offer]
 
 
-@requirement("VK-DRV-003")
+@requirement("VK-DRV-036")
 def test_driver_works_after_each_version(vulkan_driver: VulkanDriver, sandbox: VulkanSandbox) -> None:
-    """LDP_DRIVER_3: whatever version is agreed on, the driver lists the same devices to an application of 1.0."""
+    """Whatever version is agreed on, the driver lists the same devices to an application of 1.0."""
     with vulkan_driver.open(sandbox) as vk, Parts() as parts:
         own = own_version(vk)
         usual = vk.device_names(api_version="1.0.0")

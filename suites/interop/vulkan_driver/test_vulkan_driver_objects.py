@@ -154,10 +154,13 @@ def test_driver_that_makes_surfaces_has_all_their_functions(
 
 @requirement("VK-DRV-012")
 def test_platforms_of_surfaces_are_those_of_the_registry(vulkan_driver: VulkanDriver, sandbox: VulkanSandbox) -> None:
-    """LDP_DRIVER_12: an extension for surfaces of a platform is one that was published."""
+    """LDP_DRIVER_12: an extension for surfaces of a platform is one that was published; asked of drivers that are no
+    newer than the registry of this harness."""
     known = {function.extension for function in vulkan().functions.values()}
     known |= {"VK_KHR_surface_protected_capabilities", "VK_EXT_swapchain_colorspace", "VK_GOOGLE_surfaceless_query"}
     with vulkan_driver.open(sandbox) as vk:
         vk.begin()
+        if vk.find(None, "vkEnumerateInstanceVersion") and vk.instance_version() > vulkan().version:
+            raise Unsupported("loader", "this driver is newer than the registry of this harness")
         names = [name for name in vk.extension_names() if name.endswith("_surface")]
     assert not set(names) - known
