@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -237,6 +238,24 @@ class Creator:
         if name not in self.extensions:
             raise Unsupported("loader", f"this device does not have {name}", name)
 
+    def has_private_addresses(self) -> bool:
+        """Whether buffers have the property of cl_ext_buffer_device_address: drafts before 1.0 had a flag instead."""
+        name = "cl_ext_buffer_device_address"
+        return name in self.extensions and self.revision(name) >= (1, 0)
+
+    def revision(self, extension: str) -> tuple[int, int]:
+        """What the device tells of an extension's revision; 1.0 where it does not."""
+        room, call = self.session.read_with_call(self.session.buffer(8, 0)), self.session.call
+        if call("clGetDeviceInfo", self.objects.device, CL.DEVICE_EXTENSIONS_WITH_VERSION, 0, None, room):
+            return 1, 0
+        listed = self.session.read_with_call(self.session.buffer(max(size := room.u64(), 1), 0))
+        call("clGetDeviceInfo", self.objects.device, CL.DEVICE_EXTENSIONS_WITH_VERSION, size, listed, None)
+        for at in range(0, size - 67, 68):
+            if listed[at + 4 : at + 68].split(b"\0")[0] == extension.encode():
+                (version,) = struct.unpack("<I", listed[at : at + 4])
+                return version >> 22, version >> 12 & 0x3FF
+        return 1, 0
+
     def require_query(self) -> None:
         """Makes the case `unsupported` where the platform is older than the query for the list."""
         if self.version < self.about.since:
@@ -398,7 +417,7 @@ class Creator:
             result += [(CL.QUEUE_THROTTLE_KHR, HIGH)] if "cl_khr_throttle_hints" in self.extensions else []
             return result
         if function == BUFFER:
-            return [(CL.MEM_DEVICE_PRIVATE_ADDRESS_EXT, 1)] if "cl_ext_buffer_device_address" in self.extensions else []
+            return [(CL.MEM_DEVICE_PRIVATE_ADDRESS_EXT, 1)] if self.has_private_addresses() else []
         if function == SAMPLER:
             result = [
                 (CL.SAMPLER_NORMALIZED_COORDS, 1),
@@ -419,7 +438,7 @@ class Creator:
             return [(CL.CONTEXT_INTEROP_USER_SYNC, 0)] if self.version >= (1, 2) else []
         zero = {QUEUE: CL.QUEUE_PROPERTIES, QUEUE_KHR: CL.QUEUE_PROPERTIES, SAMPLER: CL.SAMPLER_NORMALIZED_COORDS}
         if self.about.function == BUFFER:
-            return [(CL.MEM_DEVICE_PRIVATE_ADDRESS_EXT, 0)] if "cl_ext_buffer_device_address" in self.extensions else []
+            return [(CL.MEM_DEVICE_PRIVATE_ADDRESS_EXT, 0)] if self.has_private_addresses() else []
         return [(zero[self.about.function], 0)] if self.about.function in zero else []
 
     def expected_answers(self, pairs: Pairs) -> dict[int, int]:
