@@ -188,6 +188,8 @@ FAULT(kernel_names_may_go_on)
 FAULT(kernel_names_may_be_cut)
 /* Counts a reference more to programs that are linked. */
 FAULT(linked_programs_are_counted_twice)
+/* Answers no query of contexts and programs that the application has released. */
+FAULT(released_parents_answer_nothing)
 /* Reports no buffer of parts whose buffer was released. */
 FAULT(parts_forget_released_buffers)
 /* Does not delete a buffer with the last of its parts. */

@@ -316,6 +316,10 @@ static cl_int get_object_info(enum function function, const uint64_t *arguments)
     if (!object) {
         return CL_INVALID_VALUE;
     }
+    bool parent = object->kind == HANDLE_cl_context || object->kind == HANDLE_cl_program;
+    if (parent && object->references == 0 && fault(FAULT_released_parents_answer_nothing, ANY_PLATFORM)) {
+        return object->kind == HANDLE_cl_context ? CL_INVALID_CONTEXT : CL_INVALID_PROGRAM;
+    }
     if (object->kind == HANDLE_cl_device_id) {
         return get_device_info(object, query, rest);
     }

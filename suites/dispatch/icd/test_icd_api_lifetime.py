@@ -158,6 +158,19 @@ def test_object_keeps_what_it_is_made_of(icd: Icd, sandbox: Sandbox, parent: str
         answer = session.buffer(8, 0)
         assert session.call(query, child, api().constant(name), 8, answer, None) == CL.SUCCESS
         assert answer.handle() == above, f"{name} is another object"
+        assert change(session, "Release", kind, child) == 0
+
+
+@requirement("API-REF-011")
+@pytest.mark.parametrize(("parent", "kind"), PARENTS)
+def test_what_an_object_is_made_of_is_asked_after_its_release(
+    icd: Icd, sandbox: Sandbox, parent: str, kind: str
+) -> None:
+    """The context or the program that an object names answers a query when the application has released it."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        child, above = objects[kind], objects[parent]
+        assert change(session, "Release", parent, above) == 0
         query = "clGetContextInfo" if parent == "cl_context" else "clGetProgramInfo"
         number = CL.CONTEXT_NUM_DEVICES if parent == "cl_context" else CL.PROGRAM_NUM_DEVICES
         asked = session.call(query, above, number, 4, session.buffer(4), None)
@@ -167,8 +180,27 @@ def test_object_keeps_what_it_is_made_of(icd: Icd, sandbox: Sandbox, parent: str
 
 @requirement("API-REF-002")
 @pytest.mark.parametrize("function", KEEPING)
+def test_object_goes_on_without_the_others_whichever_function_made_it(
+    icd: Icd, sandbox: Sandbox, function: str
+) -> None:
+    """So does an object that is made in another way: it is asked when all that it was made with is released."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function(function, objects.version())
+        kind = FURTHER_OBJECTS[function][0]
+        child, context = FURTHER_OBJECTS[function][1](objects), objects.context
+        release_all_but(session, objects, child)
+        query, name = CONTEXTS[kind]
+        answer = session.buffer(8, 0)
+        assert session.call(query, child, api().constant(name), 8, answer, None) == CL.SUCCESS
+        assert answer.handle() == context, f"{name} is another object"
+        assert change(session, "Release", kind, child) == 0
+
+
+@requirement("API-REF-011")
+@pytest.mark.parametrize("function", KEEPING)
 def test_object_keeps_its_context_whichever_function_made_it(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """The context of an object that is made in another way is there when the application has released it."""
+    """The context of an object that is made in another way is asked when the application has released it."""
     with icd.open(sandbox) as session:
         objects = platform_of(session)
         objects.require_function(function, objects.version())

@@ -125,6 +125,22 @@ def test_larger_memory_is_left_past_the_answer(icd: Icd, sandbox: Sandbox, funct
                 attempts.check(query.name, lambda objects, query=query: check_rest(objects, query))  # type: ignore[misc]
 
 
+@requirement("API-QRY-006")
+def test_larger_memory_is_left_past_the_devices(icd: Icd, sandbox: Sandbox) -> None:
+    """Memory with room for more devices than there are is as it was past the last one."""
+
+    def check(objects: IcdObjects) -> None:
+        size = 8 * len(objects.session.GetDeviceIDs(objects.platform))
+        devices, room = objects.session.buffer(size + 16), size // 8 + 2
+        objects.require_device()
+        error = objects.session.call("clGetDeviceIDs", objects.platform, CL.DEVICE_TYPE_ALL, room, devices, None)
+        assert error == CL.SUCCESS, f"answered {error} with room for two more devices"
+        assert devices[size:] == bytes([CANARY]) * 16, "wrote past the last device into larger memory"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("all devices, and room for two more", check)
+
+
 @requirement("API-QRY-003")
 @pytest.mark.parametrize("function", sorted({q.function for q in queries() if q.size == 0} & set(FUNCTIONS)))
 def test_string_ends_with_zero(icd: Icd, sandbox: Sandbox, function: str) -> None:

@@ -203,7 +203,8 @@ def test_program_of_each_function_says_what_it_is(icd: Icd, sandbox: Sandbox, ma
     with icd.attempts(sandbox) as attempts:
         attempts.check("queries of programs", check)
         attempts.check("kernels", check_kernels)
-        attempts.check("intermediate language", check_language)
+        if maker != "clLinkProgram":  # of which the text does not speak there
+            attempts.check("intermediate language", check_language)
         attempts.check("build", check_build)
 
 

@@ -197,7 +197,7 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
         info, cl = Info(objects), objects.session
         program = built(objects, KERNEL_SOURCES["clharness_sift"], "")
         (size,) = info.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
-        assert 0 < size < 1 << 24, f"CL_PROGRAM_BINARY_SIZES is {size}"
+        assert 0 < size < 1 << 28, f"CL_PROGRAM_BINARY_SIZES is {size}"  # which nothing could hold
         binary = cl.buffer(size + 16)
         error = cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 8, [binary], None)
         objects.require(PROGRAM, error)

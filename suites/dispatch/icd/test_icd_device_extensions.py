@@ -136,12 +136,11 @@ def test_dot_products_of_packed_integers_are_there(icd: Icd, sandbox: Sandbox) -
 @requirement("API-CON-048")
 @extension("cl_khr_spir")
 def test_versions_of_spir_are_a_list_of_numbers(icd: Icd, sandbox: Sandbox) -> None:
-    """A device with cl_khr_spir lists the versions that it supports, separated by blanks; the text ends with zero."""
+    """A device with cl_khr_spir lists the versions that it supports, separated by blanks."""
     with icd.open(sandbox) as session:
         for platform in platforms_with(session, "cl_khr_spir"):
             for device in platform.able:
                 text = answer(platform, device, "CL_DEVICE_SPIR_VERSIONS")
-                assert text.endswith(b"\0"), f"CL_DEVICE_SPIR_VERSIONS is {text!r}, without a zero byte at its end"
                 listed = text.rstrip(b"\0").decode(errors="replace")
                 assert re.fullmatch(r"(\d+\.\d+( \d+\.\d+)* ?)?", listed), (  # no text says that there is one
                     f"CL_DEVICE_SPIR_VERSIONS is {listed!r}, expected versions separated by blanks"

@@ -72,7 +72,7 @@ def test_program_answers_for_each_of_its_devices(icd: Icd, sandbox: Sandbox) -> 
         assert sorted(listed) == sorted(map(int, devices)), "CL_PROGRAM_DEVICES are not the devices of the context"
         sizes = info.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
         assert len(sizes) == 2 and min(sizes) > 0, f"CL_PROGRAM_BINARY_SIZES is {sizes} of a program of two devices"
-        assert max(sizes) < 1 << 24, f"CL_PROGRAM_BINARY_SIZES is {sizes}"
+        assert max(sizes) < 1 << 28, f"CL_PROGRAM_BINARY_SIZES is {sizes}"  # which nothing could hold
         other, binary = cl.buffer(sizes[0] + 16), cl.buffer(sizes[1] + 16)
         objects.require(PROGRAM, cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 16, [other, binary], None))
         assert binary[: sizes[1]] != b"\xa5" * sizes[1], "CL_PROGRAM_BINARIES wrote nothing for the second device"
@@ -113,7 +113,7 @@ def test_program_is_built_for_those_devices_that_are_named(icd: Icd, sandbox: Sa
         attempts.check("built for the second", check)
 
 
-@requirement("API-CON-008")
+@requirement("API-CON-008", "API-CON-013")
 @pytest.mark.parametrize("function", ["clCreateCommandQueue", "clCreateCommandQueueWithProperties"])
 def test_queue_is_of_the_device_that_it_was_made_for(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """In a context of two devices, or of two parts of one, each queue names its own, and each event its queue."""

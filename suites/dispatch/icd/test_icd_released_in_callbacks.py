@@ -51,6 +51,12 @@ class Plan:
     after: Callable[[], object] | None = None  # before the rest is released
 
 
+def require_state(objects: IcdObjects, state: int) -> None:
+    """Makes the check `unsupported` before OpenCL 1.2 for a state other than the end."""
+    if state != CL.COMPLETE and objects.version() < (1, 2):
+        raise Unsupported("loader", "OpenCL 1.1 has callbacks for CL_COMPLETE alone", "clSetEventCallback")
+
+
 def name_of(kind: str) -> str:
     return f"clRelease{NAMES.get(kind) or kind.removeprefix('cl_').title()}"
 
@@ -70,6 +76,7 @@ def user_event(end: int, state: int = CL.COMPLETE, late: bool = False) -> Callab
     """A user event, released in its callback for a state, which is set before the event ends, or after."""
 
     def make(objects: IcdObjects) -> Plan:
+        require_state(objects, state)
         call, event = objects.session.call, objects.made_by("clCreateUserEvent", objects.context)
         after: Owned = []
         if state == CL.SUBMITTED:  # which it is already: the application needs it for longer
@@ -92,6 +99,7 @@ def command(state: int, late: bool) -> Callable[[IcdObjects], Plan]:
     """The event of a command, released in its callback for a state, set before it runs or when it has ended."""
 
     def make(objects: IcdObjects) -> Plan:
+        require_state(objects, state)
         memory, answer = Memory(objects), objects.session.buffer(8, 0)
         gate = objects.made_by("clCreateUserEvent", objects.context)
         calls.enqueue(objects, "clEnqueueCopyBuffer", [gate], objects.queue, answer)
@@ -115,6 +123,7 @@ def command(state: int, late: bool) -> Callable[[IcdObjects], Plan]:
 
 def every_state(objects: IcdObjects) -> Plan:
     """A command's event with a callback for each state, each of which gives back a reference."""
+    require_state(objects, CL.RUNNING)
     plan, call = command(CL.COMPLETE, False)(objects), objects.session.call
     event, complete = plan.released[0][1], plan.trigger
 

@@ -26,6 +26,7 @@ pytestmark = extension(EXTENSION)
 
 TERMINATE, CONTEXT, EVENT = "clTerminateContextKHR", "clCreateContext.pfn_notify", "clSetEventCallback.pfn_notify"
 CAN_TERMINATE = 1  # CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR, which the headers of 2023 lack
+DESTROYED = "clSetContextDestructorCallback"
 SIZE = 64
 
 
@@ -123,10 +124,9 @@ def test_nothing_is_made_in_a_terminated_context(icd: Icd, sandbox: Sandbox) -> 
                     "clEnqueueReadBuffer", doomed.queue, doomed.memory, 1, 0, SIZE, data, 0, None, None
                 ),
                 "clEnqueueMarker": call("clEnqueueMarker", doomed.queue, event),
-                "clGetSupportedImageFormats": call(
-                    "clGetSupportedImageFormats", context, CL.MEM_READ_ONLY, CL.MEM_OBJECT_IMAGE2D, 0, None, event
-                ),
             }
+            if doomed.platform.objects.device_version() >= (3, 0):  # neither a query nor a retain or release
+                errors[DESTROYED] = call(DESTROYED, context, Callback(f"{DESTROYED}.pfn_notify"), None)
             for function, error in errors.items():
                 assert error == CL.CONTEXT_TERMINATED_KHR, f"{function} answered {error}"
 
@@ -172,7 +172,9 @@ def test_commands_of_a_terminated_context_end_with_that_status(icd: Icd, sandbox
             assert asked == CL.PROFILING_INFO_NOT_AVAILABLE
             assert session.call("clSetUserEventStatus", doomed.event, CL.COMPLETE) == CL.SUCCESS
         told = [event.arguments[3] for event in calls_of(session, sandbox, CONTEXT, number)]
-        assert told == [7] * number, f"the function of a context was called with {told}, expected 7 for each context"
+        assert {*told} == {7} and len(told) >= number, (  # which may be called for what else happens, too
+            f"the functions of {number} contexts were called with {told}, expected 7 for each context"
+        )
         ends = [event.arguments[1] & 0xFFFFFFFF for event in calls_of(session, sandbox, EVENT, number)]
         expected = CL.CONTEXT_TERMINATED_KHR & 0xFFFFFFFF
         assert ends == [expected] * number, f"callbacks of events got {ends}, expected {expected} once each"
