@@ -59,16 +59,19 @@ class Calls:
             self.by_function[function.name].append((owner, own, way))
             vk.call_at(address, function.name, *arguments)
 
-    def problems(self, log: CallLog) -> list[str]:
-        """What is wrong with what the drivers saw and with the results, in sentences."""
+    def problems(self, log: CallLog, *, copies: bool = False) -> list[str]:
+        """What is wrong with what the drivers saw and with the results, in sentences.
+
+        With `copies`, a driver may get other memory than that of the application, as long as it gets some.
+        """
         result: list[str] = []
         for name, expected in self.by_function.items():
             for part, (owner, own, way) in zip(log.during(name), expected, strict=True):
-                result += [f"{name} ({way}): {problem}" for problem in _problems(part, name, owner, own)]
+                result += [f"{name} ({way}): {problem}" for problem in _problems(part, name, owner, own, copies)]
         return result
 
 
-def _problems(log: CallLog, name: str, owner: str, own: int | None) -> Iterator[str]:
+def _problems(log: CallLog, name: str, owner: str, own: int | None, copies: bool) -> Iterator[str]:
     """`log` has one call of the application, and what happened until it returned."""
     function = vulkan().functions[name]
     passed = log.calls(name, by="application")[0].arguments
@@ -82,6 +85,8 @@ def _problems(log: CallLog, name: str, owner: str, own: int | None) -> Iterator[
             expected = own
         elif _may_be_replaced(function, index):
             expected = None
+        elif copies and function.parameters[index].kind == "pointer":
+            expected = None if word and there else there
         if expected is not None and word != expected:
             yield f"{function.parameters[index].name} arrived as {word:#x}, expected {expected:#x}"
         if there and _is_followed(function.parameters[index]) and (chain := chain_of(calls[0], index)) != CHAIN:

@@ -150,7 +150,7 @@ def test_nothing_is_said_of_modes_where_none_is_asked_for(vulkan_loader: VulkanL
             assert following[:] == before
 
 
-@requirement("VK-OBJ-016")
+@requirement("VK-OBJ-048")
 def test_what_follows_a_surface_of_a_display_reaches_the_driver(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
 ) -> None:

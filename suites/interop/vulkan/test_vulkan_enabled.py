@@ -20,6 +20,9 @@ OF_DEVICES = {
     "vkDebugMarkerSetObjectTagEXT": "VK_EXT_debug_marker",
 }
 
+# Extensions of instances without which these cannot be enabled.
+NEEDS = {"VK_KHR_display_swapchain": ["VK_KHR_display"], "VK_EXT_debug_marker": ["VK_EXT_debug_report"]}
+
 
 def require_extension(loader: VulkanLoader, vk: VulkanSession, name: str) -> None:
     if name not in vk.extension_names():
@@ -65,11 +68,13 @@ def test_function_that_takes_what_is_the_loaders_needs_its_extension(
     """vkGetDeviceProcAddr finds it for a device with the extension, and not for one without."""
     extension = OF_DEVICES[name]
     own = list(dict.fromkeys([SWAPCHAIN, extension]))
-    sandbox.driver("a", extensions=SURFACE, device_extensions=" ".join(own))
+    of_instances = [SURFACE, *NEEDS.get(extension, [])]
+    sandbox.driver("a", extensions=" ".join(of_instances), device_extensions=" ".join(own))
 
     with vulkan_loader.start(sandbox) as vk:
-        require_extension(vulkan_loader, vk, SURFACE)
-        (physical_device,) = vk.physical_devices(vk.instance(extensions=[SURFACE]))
+        for needed in of_instances:
+            require_extension(vulkan_loader, vk, needed)
+        (physical_device,) = vk.physical_devices(vk.instance(extensions=of_instances))
         others = [other for other in own if other != extension]
         addresses = [
             bool(vk.device_proc(vk.device(physical_device, extensions=names), name)) for names in (own, others)

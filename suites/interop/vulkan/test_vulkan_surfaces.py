@@ -96,7 +96,7 @@ def test_driver_that_makes_surfaces_gets_its_own(
     assert not sandbox.log.happened("foreign handle")
 
 
-@requirement("VK-OBJ-016")
+@requirement("VK-OBJ-023")
 def test_allocator_of_a_surface_reaches_the_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """A driver makes and ends its surface with callbacks where the application gives some."""
     require_surfaces(vulkan_loader, sandbox)
@@ -212,7 +212,7 @@ def test_swapchain_is_made_for_the_surface_of_the_driver(
     assert len(sandbox.log.happened("surface of the loader", by="plain")) == 3
 
 
-@requirement("VK-OBJ-016")
+@requirement("VK-OBJ-016", "VK-OBJ-023")
 def test_shared_swapchains_are_made_for_the_surfaces_of_the_driver(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
 ) -> None:
@@ -243,7 +243,7 @@ def test_shared_swapchains_are_made_for_the_surfaces_of_the_driver(
         assert [used.index(handle) for handle in used] == [0, 1, 2] * 4
 
 
-@requirement("VK-OBJ-005")
+@requirement("VK-OBJ-042")
 def test_driver_that_cannot_make_a_surface_leaves_no_other_behind(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
 ) -> None:
@@ -324,7 +324,7 @@ def test_surface_of_a_display_is_what_the_application_says(vulkan_loader: Vulkan
     assert {key: seen[key] for key in expected} == expected
 
 
-@requirement("VK-OBJ-016")
+@requirement("VK-OBJ-016", "VK-OBJ-023")
 @pytest.mark.parametrize("what", ["Capabilities", "Formats"])
 @pytest.mark.parametrize("lacks", [False, True], ids=["driver has it", "driver lacks it"])
 def test_query_with_a_structure_gets_the_surface_of_the_driver(
@@ -391,7 +391,7 @@ def test_query_of_groups_gets_the_surface_of_the_driver(
     assert [e.data["handle"] for e in sandbox.log.happened("own surface", by="own")] == handles * 3
 
 
-@requirement("VK-OBJ-005")
+@requirement("VK-OBJ-017")
 def test_destroying_no_surface_does_nothing(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """VK_NULL_HANDLE is nobody's surface: no driver is called, and those that there are go on to work."""
     require_surfaces(vulkan_loader, sandbox)
