@@ -15,6 +15,7 @@ from harness.check.icd.compute import require_compiler
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import Session
 from harness.probe.values import Value, pack
+from harness.sandbox import Unsupported
 
 WIDTH = 4  # of images, in pixels of four bytes; their heights and depths are the same
 _IMAGES = {
@@ -44,6 +45,7 @@ class KernelParameter:
     takes: tuple[str, ...]  # kinds of objects
     error: int = CL.INVALID_MEM_OBJECT
     needs_object: bool = True  # NULL is refused
+    since: tuple[int, int] = (1, 0)  # the version of OpenCL that its type came with
 
     @property
     def refuses(self) -> list[str]:
@@ -60,13 +62,13 @@ class KernelParameter:
 PARAMETERS = [
     KernelParameter("global", "global uchar *", _BUFFERS, needs_object=False),
     KernelParameter("constant", "constant uchar *", _BUFFERS, needs_object=False),
-    KernelParameter("image1d_t", "read_only image1d_t", ("1D image",)),
+    KernelParameter("image1d_t", "read_only image1d_t", ("1D image",), since=(1, 2)),
     KernelParameter("image2d_t", "read_only image2d_t", ("2D image",)),
     KernelParameter("image2d_t-written", "write_only image2d_t", ("2D image",)),
     KernelParameter("image3d_t", "read_only image3d_t", ("3D image",)),
-    KernelParameter("image1d_array_t", "read_only image1d_array_t", ("1D image array",)),
-    KernelParameter("image2d_array_t", "read_only image2d_array_t", ("2D image array",)),
-    KernelParameter("image1d_buffer_t", "read_only image1d_buffer_t", ("1D image buffer",)),
+    KernelParameter("image1d_array_t", "read_only image1d_array_t", ("1D image array",), since=(1, 2)),
+    KernelParameter("image2d_array_t", "read_only image2d_array_t", ("2D image array",), since=(1, 2)),
+    KernelParameter("image1d_buffer_t", "read_only image1d_buffer_t", ("1D image buffer",), since=(1, 2)),
     KernelParameter("sampler_t", "sampler_t", ("sampler",), CL.INVALID_SAMPLER),
 ]
 
@@ -81,6 +83,9 @@ class ArgumentObjects:
     def kernel(self, parameter: KernelParameter) -> Value:
         """A kernel with this parameter alone. Makes the attempt `unsupported` where the device cannot have it."""
         require_compiler([self.objects])
+        if self.objects.device_version() < parameter.since:
+            messages = f"{parameter.name} came with OpenCL {parameter.since[0]}.{parameter.since[1]}"
+            raise Unsupported("loader", messages, parameter.name)
         if parameter.needs_object:
             self.objects.require_images()
         space = "" if parameter.declared.endswith("*") else " "

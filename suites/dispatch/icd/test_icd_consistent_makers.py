@@ -43,7 +43,7 @@ def shown(number: int) -> str:
     return f"{number:#x}" if number < 1 << 32 else "an object or an address"
 
 
-def common(objects: IcdObjects, **own: int) -> Answers:
+def common(objects: IcdObjects, **own: int) -> dict[str, int]:
     """What a memory object answers that was made without memory of the host's."""
     return {
         "MEM_CONTEXT": objects.context,
@@ -71,7 +71,10 @@ def sub_buffer(objects: IcdObjects, _: str) -> Made:
     parent = objects.made_by("clCreateBuffer", objects.context, CL.MEM_READ_WRITE, 3 * align, None)
     about = {"MEM_OFFSET": align, "MEM_ASSOCIATED_MEMOBJECT": parent, "MEM_SIZE": align}
     handle = memory.part(parent, align, align, CL.MEM_READ_ONLY)
-    return handle, common(objects, MEM_TYPE=CL.MEM_OBJECT_BUFFER, **about)
+    answers = common(objects, MEM_TYPE=CL.MEM_OBJECT_BUFFER, **about)
+    if objects.device_version() < (1, 2):  # it is what host_ptr was, which a sub-buffer does not have
+        del answers["MEM_HOST_PTR"]
+    return handle, answers
 
 
 def described(objects: IcdObjects, function: str, deep: bool) -> Made:

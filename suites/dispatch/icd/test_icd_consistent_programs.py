@@ -356,6 +356,7 @@ def test_kernel_says_how_it_accesses_its_images(icd: Icd, sandbox: Sandbox) -> N
 
     def check(objects: IcdObjects) -> None:
         objects.require_images()
+        objects.require_function("clGetKernelArgInfo", objects.version())
         program = built(objects, IMAGES, ARGUMENT_INFORMATION)
         info, kernel = Info(objects), objects.made_by("clCreateKernel", program, "imaged")
         for index, name in enumerate(ACCESS):

@@ -13,6 +13,7 @@ ONE = "int twice(int number) { return 2 * number; }\nkernel void one(global int 
 
 def compiled(objects: IcdObjects) -> Value:
     require_compiler([objects])
+    objects.require_function("clCompileProgram", objects.version())
     program = objects.with_source(ONE)
     error = objects.session.call("clCompileProgram", program, 0, None, None, 0, None, None, None, None)
     objects.require("clCompileProgram", error)
