@@ -58,7 +58,7 @@ def test_library_that_two_files_are_about_is_not_recognised(folder: Path) -> Non
     assert recognised(library(*TEXTS, "2.3.1"), folder) is None
 
 
-NAMELESS = HEAD + '[nameless]\nversion = "2.3"\ntexts = ["OLD_A", "OLD_B"]\n'
+NAMELESS = HEAD + '[[nameless]]\nversion = "2.3"\ntexts = ["OLD_A", "OLD_B"]\n'
 
 
 def test_nameless_release_is_recognised_by_all_its_texts_and_taken_for_one_version(folder: Path) -> None:
@@ -78,6 +78,33 @@ def test_what_lacks_a_text_or_has_those_of_later_releases_is_not_nameless(folder
     assert recognised(library(*texts), folder) is None
 
 
+OLDER = '[[nameless]]\nversion = "2.2"\ntexts = ["OLD_A"]\nwithout = ["OLD_B", "OLD_C"]\n'
+
+
+@pytest.mark.parametrize(
+    ("texts", "version"),
+    [
+        (["OLD_A"], "2.2"),
+        (["OLD_A", "OLD_BB"], "2.2"),
+        (["OLD_A", "OLD_B"], "2.3"),
+        (["OLD_A", "OLD_C"], None),
+        (["OLD_A", "OLD_B", "OLD_C"], "2.3"),
+        (["OLD_B"], None),
+    ],
+)
+def test_kinds_of_nameless_releases_differ_by_what_is_not_in_them(
+    folder: Path, texts: list[str], version: str | None
+) -> None:
+    (folder / "some.toml").write_text(NAMELESS + OLDER)
+    known = recognised(library(*texts), folder)
+    assert (known and known.version) == version
+
+
+def test_library_of_two_kinds_of_nameless_releases_is_not_recognised(folder: Path) -> None:
+    (folder / "some.toml").write_text(NAMELESS + '[[nameless]]\nversion = "2.2"\ntexts = ["OLD_A"]\n')
+    assert recognised(library("OLD_A", "OLD_B"), folder) is None
+
+
 def test_loader_that_says_another_name_is_not_nameless(folder: Path) -> None:
     (folder / "some.toml").write_text(NAMELESS)
     assert recognised(library("OLD_A", "OLD_B"), folder, says_name=True) is None
@@ -92,12 +119,13 @@ def test_later_release_is_known_by_its_own_texts(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("nameless", "message"),
     [
-        ("nameless = true\n", "needs `\\[nameless\\]` as a table"),
-        ('[nameless]\ntexts = ["OLD_A"]\n', "needs `version`"),
-        ('[nameless]\nversion = "2.3"\ntexts = "OLD_A"\n', "needs `texts` as a list"),
-        ('[nameless]\nversion = "2.3"\ntext = ["OLD_A"]\n', "text"),
+        ("nameless = true\n", "needs `\\[\\[nameless\\]\\]` as tables"),
+        ('[nameless]\nversion = "2.3"\ntexts = ["OLD_A"]\n', "needs `\\[\\[nameless\\]\\]` as tables"),
+        ('[[nameless]]\ntexts = ["OLD_A"]\n', "needs `version`"),
+        ('[[nameless]]\nversion = "2.3"\ntexts = "OLD_A"\n', "needs `texts` as a list"),
+        ('[[nameless]]\nversion = "2.3"\ntext = ["OLD_A"]\n', "text"),
     ],
-    ids=["flag", "no version", "no list", "unknown key"],
+    ids=["flag", "one table", "no version", "no list", "unknown key"],
 )
 def test_nameless_that_is_not_understood_is_refused(folder: Path, nameless: str, message: str) -> None:
     (folder / "some.toml").write_text(HEAD + nameless)

@@ -12,7 +12,7 @@ A deviation that is only waived for a time has `expires`, the last day on which 
 lack for it (abilities.py).
 
 `pinned` in the head is a range of versions of which every recorded outcome has an entry: one without is red.
-`recognised_by` are texts of the loader's file, `[nameless]` those of its releases without a name, and `build_ids` its
+`recognised_by` are texts of the loader's file, `[[nameless]]` those of its releases without a name, `build_ids` its
 builds, for a loader that does not say its name (recognition.py).
 """
 

@@ -6,9 +6,9 @@ lists texts of its library: names that it has for itself and its vendor, variabl
 versions of symbols that it alone exports, its soname. More than half of them must stand there, and a version that the
 file holds for. So a change of one of them, be it the one that broke, does not hide whose it is.
 
-`[nameless]` is about the releases of before there was a query for a name: `texts` all stand in such a library, and
-`version`, the last one that its sources had in those years, is what it is taken for. A library in which most of the
-texts of `recognised_by` stand is a later one, of which the query is broken.
+`[[nameless]]` are kinds of releases of before there was a query for a name: `texts` all stand in such a library, those
+of `without` do not, and `version`, the last one that its sources had in those years, is what it is taken for. A library
+in which most of the texts of `recognised_by` stand is a later one, of which the query is broken.
 
 `build_ids` lists builds that say nothing of themselves at all, such as those that a vendor ships: a library that has
 one of these build-ids is the one that the file is about, whatever it says. Any other build is unknown.
@@ -70,17 +70,20 @@ def _has_most_texts(path: Path, head: Mapping[str, Any], library: bytes) -> bool
 
 
 def _nameless(path: Path, head: Mapping[str, Any], library: bytes) -> str | None:
-    """The version that the library is taken for where it is one of the nameless of the file, else None."""
-    nameless = head.get("nameless")
-    if nameless is None:
-        return None
-    if not isinstance(nameless, dict):
-        wrong(path, "the head", "needs `[nameless]` as a table with `version` and `texts`")
-    only_keys(path, "`[nameless]`", nameless, {"version", "texts"})
-    texts = _texts(path, nameless, "texts")
-    version = text(path, "`[nameless]`", nameless, "version")
+    """The version that the library is taken for where it is of one kind of the file's nameless, else None."""
+    kinds = head.get("nameless", [])
+    if not isinstance(kinds, list) or not all(isinstance(kind, dict) for kind in kinds):
+        wrong(path, "the head", "needs `[[nameless]]` as tables with `version`, `texts` and, where needed, `without`")
+    fitting = [version for kind in kinds if (version := _version_of_kind(path, kind, library))]
+    return fitting[0] if len(fitting) == 1 and not _has_most_texts(path, head, library) else None
+
+
+def _version_of_kind(path: Path, kind: Mapping[str, Any], library: bytes) -> str | None:
+    only_keys(path, "`[[nameless]]`", kind, {"version", "texts", "without"})
+    version = text(path, "`[[nameless]]`", kind, "version")
+    texts, without = _texts(path, kind, "texts"), _texts(path, kind, "without")
     known = bool(texts) and all(_stands_in(each, library) for each in texts)
-    return version if known and not _has_most_texts(path, head, library) else None
+    return version if known and not any(_stands_in(each, library) for each in without) else None
 
 
 def _texts(path: Path, head: Mapping[str, Any], key: str) -> list[str]:

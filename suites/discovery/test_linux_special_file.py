@@ -40,14 +40,19 @@ def plain_file(line: str, mode: int = 0o644) -> Maker:
 
 
 def entries_in_order(sandbox: Sandbox, makers: Sequence[Maker], suffix: str = ".icd") -> list[Path]:
-    """Makes entries of any kind in the vendor directory, in an order that `readdir` lists them in."""
+    """Makes entries of any kind in the vendor directory, in an order that `readdir` lists them in.
+
+    What lies there before may come anywhere among them.
+    """
+    others = set(os.listdir(sandbox.vendors))
     source = random.Random(len(makers))
     for attempt in range(200):
         paths = [sandbox.vendors / f"{source.randrange(10**6):06}{suffix}" for _ in makers]
         numbers = range(len(makers)) if attempt % 2 else reversed(range(len(makers)))
         for number in numbers:
             makers[number](paths[number])
-        if [entry.name for entry in os.scandir(sandbox.vendors)] == [path.name for path in paths]:
+        listed = [entry.name for entry in os.scandir(sandbox.vendors) if entry.name not in others]
+        if listed == [path.name for path in paths]:
             return paths
         for path in paths:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -97,7 +102,7 @@ SPECIAL: dict[str, tuple[str, Maker]] = {
     "link below a file": ("DISC-LNX-010", link_to("/bin/true/x")),
     "link with a long name": ("DISC-LNX-010", link_to("x" * 300)),
     "FIFO": ("DISC-LNX-011", os.mkfifo),
-    "link to a FIFO": ("DISC-LNX-011", link_to("../fifo")),
+    "link to a FIFO": ("DISC-LNX-011", link_to("fifo")),
     "socket": ("DISC-LNX-011", unix_socket),
     "device": ("DISC-LNX-011", null_device),
     "link to /dev/null": ("DISC-LNX-011", link_to("/dev/null")),
@@ -148,18 +153,19 @@ def test_link_to_nothing_is_passed_over(loader: Loader, sandbox: Sandbox, specia
 @_special("DISC-LNX-011")
 def test_special_file_does_not_stop_discovery(loader: Loader, sandbox: Sandbox, special: str, place: str) -> None:
     """A special file called like a configuration file does not stop discovery."""
-    os.mkfifo(sandbox.root / "fifo")
+    os.mkfifo(sandbox.vendors / "fifo")
     assert_only_good(loader, sandbox, place, SPECIAL[special][1])
 
 
-# Links to a configuration file: from "x.icd" in the vendor directory to this target; {0} is the sandbox.
+# Links to a configuration file: from "x.icd" in the vendor directory to this target; {0} is that directory. What is
+# relative stays in it: a loader that knows no variable is shown it in another place.
 LINKS = {
     "absolute": "{0}/elsewhere/vendor.txt",
-    "relative": "../elsewhere/vendor.txt",
+    "relative": "elsewhere/vendor.txt",
     "to no suffix": "{0}/elsewhere/vendor",
     "to an upper-case suffix": "{0}/elsewhere/vendor.ICD",
-    "of links": "../elsewhere/link",
-    "through a linked folder": "../linked/vendor.txt",
+    "of links": "elsewhere/link",
+    "through a linked folder": "linked/vendor.txt",
 }
 
 
@@ -168,13 +174,13 @@ LINKS = {
 @pytest.mark.parametrize("link", LINKS)
 def test_link_to_a_configuration_file_is_followed(loader: Loader, sandbox: Sandbox, link: str, place: str) -> None:
     """A link to a configuration file is followed, whatever the file's own name is."""
-    folder = sandbox.folder("elsewhere")
+    folder = sandbox.folder("vendors/elsewhere")
     line = f"{vendor(sandbox, 'linked')}\n"
     for name in ("vendor.txt", "vendor", "vendor.ICD"):
         (folder / name).write_text(line)
     (folder / "link").symlink_to("vendor.txt")
-    (sandbox.root / "linked").symlink_to("elsewhere")
-    target = LINKS[link].format(sandbox.root)
+    (sandbox.vendors / "linked").symlink_to("elsewhere")
+    target = LINKS[link].format(sandbox.vendors)
     assert_only_good(loader, sandbox, place, lambda path: path.symlink_to(target), ["linked"])
 
 
