@@ -108,7 +108,7 @@ def test_length_of_a_platform_list_costs_nothing_when_it_fails(loader: Loader, s
     assert heap[5000] <= heap[10]
 
 
-@requirement("DISC-GEN-015")
+@requirement("DISC-GEN-027")
 def test_platforms_are_usable_whichever_allocation_fails(loader: Loader, sandbox: Sandbox) -> None:
     """Whichever allocation of the loader fails, vendors may be missing, but those that are offered can be used."""
     mocks = [sandbox.icd("a", platforms=2), sandbox.icd("x", faults=["suffix_data_fails"]), sandbox.icd("b")]

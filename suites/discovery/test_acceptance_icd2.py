@@ -70,7 +70,7 @@ def test_only_incomplete_icd2_vendors(loader: Loader, sandbox: Sandbox) -> None:
 @requirement("DISC-GEN-001", "DISC-GEN-015")
 @pytest.mark.parametrize("platforms", [1, 2, 3, 9])
 def test_icd2_vendor_is_accepted(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
-    """A complete ICD 2 vendor gets its dispatch data once for each platform, before anything is asked through it."""
+    """A complete ICD 2 vendor gets dispatch data for each platform, once its functions were asked for."""
     loader.require("ICD 2")
     sandbox.vendor("a", icd2=True, platforms=platforms, suffix="A")
     sandbox.vendor("b", suffix="B")
@@ -79,10 +79,9 @@ def test_icd2_vendor_is_accepted(loader: Loader, sandbox: Sandbox, platforms: in
         listed = [int(platform) for platform in cl.GetPlatformIDs()]
         calls = list(sandbox.log.of("a").calls())
         given = [call.arguments for call in calls if call.name == SET]
-        assert sorted(arguments[0] for arguments in given) == sorted(p for p in listed if p in {a[0] for a in given})
-        assert len(given) == platforms
-        assert len({arguments[1] for arguments in given}) == platforms and all(arguments[1] for arguments in given)
-        for platform in {arguments[0] for arguments in given}:
+        managed = {arguments[0] for arguments in given}
+        assert len(managed) == platforms and managed <= set(listed)
+        for platform in managed:
             mine = [call.name for call in calls if call.arguments and call.arguments[0] == platform]
             assert GET not in mine[mine.index(SET) :]
         assert not sandbox.log.calls(SET, by="b")
@@ -112,9 +111,15 @@ def test_icd2_vendors_among_others(loader: Loader, sandbox: Sandbox, order: str)
         assert not sandbox.log.happened("foreign handle")
 
 
-@requirement("DISC-GEN-015")
 @pytest.mark.parametrize(
-    "fault", ["extensions_data_fails", "suffix_size_fails", "suffix_data_fails", "platform_is_null"]
+    "fault",
+    [
+        *(
+            pytest.param(fault, marks=pytest.mark.requirement("DISC-GEN-015"))
+            for fault in ("extensions_data_fails", "suffix_size_fails", "suffix_data_fails")
+        ),
+        pytest.param("platform_is_null", marks=pytest.mark.requirement("DISC-ACC-011")),  # in no text
+    ],
 )
 @pytest.mark.parametrize("failing", [(0,), (1,), (2,), (0, 2), (0, 1, 2)], ids=lambda f: "-".join(map(str, f)))
 def test_icd2_platform_that_fails(loader: Loader, sandbox: Sandbox, fault: str, failing: tuple[int, ...]) -> None:

@@ -129,7 +129,7 @@ def test_no_library_can_be_opened(loader: Loader, sandbox: Sandbox, count: int) 
         assert cl.used_platforms() == {"good"}
 
 
-@requirement("DISC-ACC-001")
+@requirement("DISC-ACC-001", "DISC-LNX-003")
 @pytest.mark.parametrize("place", ["missing folder", "wrong folder", "file as folder", "empty file", "text"])
 def test_path_of_no_library_is_not_replaced_by_one_of_the_same_name(
     loader: Loader, sandbox: Sandbox, place: str
@@ -152,7 +152,7 @@ def test_path_of_no_library_is_not_replaced_by_one_of_the_same_name(
         assert cl.used_platforms() == {"a", "x"}
 
 
-@requirement("DISC-ACC-001")
+@requirement("DISC-ACC-001", "DISC-ACC-002")
 @pytest.mark.parametrize("name", ["libm.so.6", "libc.so.6", "libdl.so.2", "libclharness_no_such_library.so"])
 def test_libraries_of_the_system_are_no_vendors(loader: Loader, sandbox: Sandbox, name: str) -> None:
     """A library that the process uses already is not a vendor, and it stays usable after it was closed."""

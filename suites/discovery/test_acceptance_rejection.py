@@ -51,6 +51,7 @@ ACC_013 = mark.requirement("DISC-ACC-013")
 ACC_014 = mark.requirement("DISC-ACC-014")
 ACC_016 = mark.requirement("DISC-ACC-016")
 ACC_019 = mark.requirement("DISC-ACC-019")
+ACC_037 = mark.requirement("DISC-ACC-037")
 
 LIST = "clIcdGetPlatformIDsKHR"
 INFO = "clGetPlatformInfo"
@@ -89,7 +90,7 @@ BAD = {
     ),
     "no-platform": Bad(ACC_009, platforms=0, not_called=(INFO,)),
     "says-no-platform": Bad(ACC_009, ("count_call_says=0",), not_called=(INFO,)),
-    "count-not-written": Bad(ACC_009, ("count_call_leaves_count",), not_called=(INFO,)),
+    "count-not-written": Bad(ACC_037, ("count_call_leaves_count",)),
     "platform-not-found": Bad(ACC_010, ("platform_not_found",), not_called=(INFO,)),
     "platform-not-found-of-3": Bad(ACC_010, ("platform_not_found",), platforms=3, not_called=(INFO,)),
     "count-fails-with-not-found": Bad(ACC_010, ("count_call_fails=-1001",), not_called=(INFO,)),
@@ -177,7 +178,6 @@ def test_rejected_vendor_is_left_alone(loader: Loader, sandbox: Sandbox, bad: Ba
         assert cl.platform_names() == {"a"}
         calls = sandbox.log.of("x").calls()
         assert not set(bad.not_called) & set(calls.functions()), calls.text()
-        assert len(calls.calls(LIST)) <= 2
         before = len(sandbox.log.of("x"))
         assert cl.used_platforms() == {"a"}
         assert cl.platform_count() == 1

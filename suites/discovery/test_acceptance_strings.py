@@ -197,7 +197,7 @@ def test_string_of_another_size_than_reported_uses_no_other_memory(
     record("offered" if "x" in names else "not offered")
 
 
-@requirement("DISC-ACC-013", "DISC-ACC-016")
+@requirement("DISC-ACC-037")
 @pytest.mark.parametrize("size", [1 << 62, -1, -4096], ids=["2-to-62", "all-ones", "minus-4096"])
 @pytest.mark.parametrize("string", ["extensions", "suffix"])
 def test_string_of_impossible_size_rejects_only_its_platform(
@@ -213,7 +213,7 @@ def test_string_of_impossible_size_rejects_only_its_platform(
     record("offered" if "x" in names else "not offered")
 
 
-@requirement("DISC-ACC-013", "DISC-ACC-016")
+@requirement("DISC-ACC-037")
 @pytest.mark.parametrize("string", ["extensions", "suffix"])
 def test_size_of_a_string_that_is_not_written_harms_no_other_vendor(
     loader: Loader, sandbox: Sandbox, string: str

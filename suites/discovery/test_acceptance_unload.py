@@ -78,14 +78,13 @@ def test_vendor_that_is_not_unloadable_stays(loader: Loader, sandbox: Sandbox, w
     """A vendor that does not declare itself unloadable stays in the process when the loader is closed."""
     extensions, answer = NOT_DECLARED[way]
     mock = sandbox.vendor("x", extensions=extensions, unloadable=answer, platforms=platforms)
-    control = unloadable(sandbox, "control", platforms)
+    unloadable(sandbox, "other", platforms)  # whether that is unloaded is DISC-ACC-035
 
     with loader.start(sandbox, guarded_heap=True) as cl:
         assert len(cl.used_platforms()) == 2 * platforms
         cl.close()
         assert cl.maps(mock)
         assert not sandbox.log.happened("unloaded", by="x")
-        assert cl.maps(control) == (not loader.has("unloads vendors"))
 
 
 @requirement("DISC-ACC-029")
@@ -96,13 +95,12 @@ def test_vendor_with_one_platform_that_is_not_unloadable(
     """A library stays in the process when one of its platforms does not declare itself unloadable."""
     declared = [{"unloadable": n in declaring, "extensions": BOTH} for n in range(3)]
     mock = sandbox.vendor("x", platforms=3, per_platform=declared)
-    control = unloadable(sandbox, "control", 3)
+    unloadable(sandbox, "other", 3)
 
     with loader.start(sandbox, guarded_heap=True) as cl:
         assert len(cl.used_platforms()) == 6
         cl.close()
         assert cl.maps(mock)
-        assert cl.maps(control) == (not loader.has("unloads vendors"))
 
 
 @requirement("DISC-ACC-028", "DISC-ACC-029")
@@ -124,7 +122,7 @@ def test_unloadable_query_fails(
         failed = "x" if failing is None else f"x.{failing}"
         every = {"a", "x"} if failing is None else {"a", "x.0", "x.1", "x.2"}
         assert names == every or names == every - {failed} or names == {"a"}
-        assert cl.maps(mock) == (len(names) > 1)
+        assert cl.maps(mock) or len(names) == 1
         cl.close()
         if failed in names:
             assert cl.maps(mock)

@@ -12,7 +12,7 @@ from harness.check import ANDROID_VENDORS, SYSTEM_VENDORS, Loader, Sandbox, requ
 ANDROID = "Android vendor directory"
 
 
-@requirement("DISC-AND-001")
+@requirement("DISC-LNX-038")
 @pytest.mark.parametrize("linked", [False, True], ids=["opened", "linked"])
 @pytest.mark.parametrize("present", ["both", "Linux", "Android"])
 def test_only_the_directory_of_the_own_system_is_read(
@@ -61,7 +61,7 @@ def sandbox_line(sandbox: Sandbox, line: str) -> str:
     return line.replace(name, str(path))
 
 
-@requirement("DISC-AND-001")
+@requirement("DISC-LNX-005")
 def test_other_files_on_android_are_ignored(loader: Loader, sandbox: Sandbox) -> None:
     """Files of Android's directory whose names do not end in .icd are not configuration files."""
     loader.require(ANDROID)
@@ -73,7 +73,7 @@ def test_other_files_on_android_are_ignored(loader: Loader, sandbox: Sandbox) ->
     assert not sandbox.log.of("other")
 
 
-@requirement("DISC-AND-001")
+@requirement("DISC-ENV-001")
 def test_variable_on_android_replaces_the_directory(loader: Loader, sandbox: Sandbox) -> None:
     """OCL_ICD_VENDORS takes the place of Android's directory, too."""
     loader.require(ANDROID)

@@ -52,8 +52,6 @@ def test_as_many_platforms_are_stored_as_fit(
             assert len(set(stored)) == len(stored)
             assert not {0, CANARY_WORD} & set(stored)
             assert set(stored) <= set(all_platforms(cl, available))
-            spare = {array.word(1 + i) for i in range(available, entries)}
-            assert spare <= {0} or spare <= {CANARY_WORD}, "something was stored beyond the platforms"
             if count is not None:
                 assert count.u32() == available
 
@@ -146,12 +144,6 @@ def _no_directory(sandbox: Sandbox) -> None:
     sandbox.vendors.rmdir()
 
 
-def _other_files(sandbox: Sandbox) -> None:
-    mock = sandbox.icd("a")
-    sandbox.vendor_file("a.txt", f"{mock}\n")
-    sandbox.vendor_file("icd", f"{mock}\n")
-
-
 def _no_library(sandbox: Sandbox) -> None:
     sandbox.vendor_file("a.icd", f"{sandbox.libraries}/libmissing.so\n")
 
@@ -177,7 +169,6 @@ def _rejected(sandbox: Sandbox) -> None:
 NOTHING = {
     "empty-directory": _empty,
     "no-directory": _no_directory,
-    "other-files": _other_files,
     "missing-library": _no_library,
     "a-directory-as-file": _empty_directory_entry,
     "vendor-without-platforms": _no_platforms,

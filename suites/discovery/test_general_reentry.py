@@ -86,7 +86,7 @@ def test_call_from_a_destructor_at_the_end_does_not_crash(
     assert cl.exit_code == 0
 
 
-@requirement("DISC-GEN-010", "DISC-GEN-014")
+@requirement("DISC-GEN-014")
 def test_other_threads_wait_after_a_call_from_a_vendor(loader: Loader, sandbox: Sandbox) -> None:
     """A call from within discovery does not make other threads believe that discovery is over."""
     mocks = [

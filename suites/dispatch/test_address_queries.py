@@ -223,9 +223,14 @@ def test_unknown_name_without_vendors_is_null(loader: Loader, sandbox: Sandbox) 
     assert len(sandbox.log.during(PLATFORM_QUERY)) == len(OF_NOBODY) > 50
 
 
-@requirement("DISP-EXT-020")
 @pytest.mark.parametrize("last", ["CCC", "BBB", "AAA"])
-@pytest.mark.parametrize("way", ["process", "child"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param("process", marks=pytest.mark.requirement("DISP-EXT-020")),
+        pytest.param("child", marks=pytest.mark.requirement("DISP-OBJ-015")),
+    ],
+)
 def test_query_by_suffix_as_first_call_finds_the_function(
     loader: Loader, sandbox: Sandbox, way: str, last: str
 ) -> None:

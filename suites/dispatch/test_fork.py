@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects and vendors in a child process: what the parent made is as good there (DISP-OBJ-006, DISP-ARG-020)."""
+"""Objects and vendors in a child process: what the parent made is as good there (DISP-OBJ-015)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.check import CL, Loader, Objects, PatternedCall, Sandbox, api, requ
 KINDS = {"platform", "device", "context", "queue", "memory", "program", "kernel", "event", "sampler"}
 
 
-@requirement("DISP-OBJ-006", "DISP-ARG-020")
+@requirement("DISP-OBJ-015")
 @pytest.mark.parametrize("way", ["dlopen", "linked"])
 def test_objects_of_the_parent_work_in_a_forked_child(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """After a fork calls on objects of the parent reach their vendors in the child, and so do those on new objects.

@@ -132,8 +132,11 @@ def test_lists_without_a_first_element_pass_all_layers_and_are_refused(
     two_layers(loader, sandbox, with_vendors)
     with loader.start(sandbox) as cl:
         platforms = cl.GetPlatformIDs()
-        answers = [*waits(cl, 1), *contexts(cl, 1)]
-        assert [answer for answer, _ in answers] == [expected for _, expected in answers]
+        also = [] if with_vendors else [CL.INVALID_PLATFORM]  # as right for a context where there is none
+        for answer, expected in waits(cl, 1):
+            assert answer == expected
+        for answer, expected in contexts(cl, 1):
+            assert answer in (expected, *also)
         owners = [Objects(cl, platform) for platform in platforms]
         for objects in owners:
             assert objects.context

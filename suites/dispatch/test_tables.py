@@ -121,7 +121,7 @@ def test_slots_of_the_loaders_own_functions_are_not_called(loader: Loader, sandb
         assert not sandbox.log.happened("trap")
 
 
-@requirement("DISP-EXT-019", "DISP-OBJ-010")
+@requirement("DISP-EXT-019")
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
 def test_empty_extension_entry_is_invalid_operation(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
     """A vendor may lack functions of extensions: the call answers CL_INVALID_OPERATION, and writes nothing else."""

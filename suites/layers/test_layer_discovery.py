@@ -28,7 +28,6 @@ def check_layers(cl: Session, sandbox: Sandbox, *loaded: str) -> None:
     assert cl.platform_names() == ["a"]
     log = sandbox.log
     assert [e.who for e in log.calls() if e.name.startswith("clInitLayer")] == list(loaded)
-    assert log.calls("clGetLayerInfo").components() == list(loaded)
     assert passed(sandbox) == list(reversed(loaded))
 
 
@@ -49,8 +48,13 @@ def test_layers_are_loaded_in_the_order_of_the_list(loader: Loader, sandbox: San
     assert [e.who for e in sandbox.log.happened("loaded") if e.who != "a"] == names
 
 
-@requirement("LAY-DSC-001", "LAY-DSC-006")
-@pytest.mark.parametrize("folder", ["searched", "written out"])
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param("searched", marks=pytest.mark.requirement("LAY-DSC-006")),
+        pytest.param("written out", marks=pytest.mark.requirement("LAY-DSC-001")),
+    ],
+)
 def test_element_of_the_layer_list_is_a_name_and_nothing_else(loader: Loader, sandbox: Sandbox, folder: str) -> None:
     """An element is a name as it stands, also with blanks at its start or end, or with signs that have other uses."""
     loader.require(LIST)
@@ -69,8 +73,14 @@ def test_element_of_the_layer_list_is_a_name_and_nothing_else(loader: Loader, sa
         check_layers(cl, sandbox, *(layer.name for layer in layers))
 
 
-@requirement("LAY-DSC-001", "LAY-DSC-003")
-@pytest.mark.parametrize("shape", ["many missing", "long names", "all separators"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param("many missing", marks=pytest.mark.requirement("LAY-DSC-001", "LAY-DSC-003")),
+        pytest.param("long names", marks=pytest.mark.requirement("LAY-DSC-001", "LAY-DSC-003")),
+        pytest.param("all separators", marks=pytest.mark.requirement("LAY-DSC-004")),
+    ],
+)
 def test_long_layer_list_is_read_to_its_end(loader: Loader, sandbox: Sandbox, shape: str) -> None:
     """A list that is as long as a variable can be is read to its end."""
     loader.require(LIST)
@@ -81,7 +91,9 @@ def test_long_layer_list_is_read_to_its_end(loader: Loader, sandbox: Sandbox, sh
     room = longest - len("".join(layers))
     element = {"many missing": "/x:", "long names": "/" + "x" * 5000 + ":", "all separators": ":"}[shape]
     between = element * min(most, room // 4 // len(element))
-    sandbox.env[LIST] = between + between.join(f"{layer}:" for layer in layers) + between
+    sandbox.env[LIST] = (
+        between + between.join(f"{layer}:" for layer in layers) + between[: -1 if element != ":" else None]
+    )
     with loader.start(sandbox, guarded_heap=shape == "long names") as cl:
         check_layers(cl, sandbox, *GOOD)
 

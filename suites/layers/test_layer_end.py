@@ -183,7 +183,7 @@ def test_layer_that_fails_to_deinit_is_closed_like_the_others(
 # --- what works while it goes on ---
 
 
-@requirement("LAY-DEI-002")
+@requirement("LAY-DEI-002", "LAY-INI-014")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("unloadable", [False, True], ids=["stays", "unloadable"])
 @pytest.mark.parametrize("position", [*NAMES, "all"])
@@ -207,7 +207,6 @@ def test_target_works_during_deinitialisation(
         assert [e.who for e in inside.calls("clGetPlatformIDs")] == later
         assert [e.who for e in inside.calls("clGetPlatformInfo")] == [*later, "a"]
     assert deinitialised_first(log) == list(NAMES)
-    assert not log.happened("target changed")
 
 
 @requirement("LAY-DEI-007")
@@ -239,7 +238,7 @@ def test_loader_call_during_deinitialisation_enters_no_layer_that_is_gone(
 # --- the older scheme ---
 
 
-@requirement("LAY-DEI-006", "LAY-DEI-001")
+@requirement("LAY-DEI-006", "LAY-INI-014")
 @pytest.mark.parametrize("linked", [False, True], ids=["opened", "linked"])
 @pytest.mark.parametrize("position", NAMES)
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -146,7 +146,7 @@ def test_component_of_each_adapter_is_found(loader: WindowsLoader, sandbox: Sand
     assert [names.count(name) for name in ("component0", "component1")] == [1, 1]
 
 
-@requirement("DISC-WIN-005", "DISC-WIN-006")
+@requirement("DISC-WIN-023")
 @pytest.mark.parametrize("device", ["adapter", "component"])
 def test_device_of_the_manager_beside_one_of_the_kernel(
     loader: WindowsLoader, sandbox: Sandbox, device: str, record: Record

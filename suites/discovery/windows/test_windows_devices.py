@@ -35,7 +35,7 @@ def test_display_adapters_name_vendors(loader: WindowsLoader, sandbox: Sandbox, 
     assert sorted(listed(loader, sandbox)) == names
 
 
-@requirement("DISC-WIN-005")
+@requirement("DISC-WIN-011")
 @pytest.mark.parametrize("name", ["!registered", "~registered"])
 def test_display_adapters_come_before_the_vendors_key(loader: WindowsLoader, sandbox: Sandbox, name: str) -> None:
     """Vendors that drivers name stand before those of the Vendors key, whatever they are called."""

@@ -60,7 +60,7 @@ def test_many_adapters_stand_in_the_order_of_dxgi(loader: WindowsLoader, sandbox
     assert listed(loader, sandbox) == [f"adapter{number:02}" for number in reversed(range(count))]
 
 
-@requirement("DISC-WIN-005", "DISC-WIN-013")
+@requirement("DISC-WIN-023")
 @pytest.mark.parametrize("length", [61, 64, 100, 127, 128, 129, 200, 250])
 def test_long_driver_name_is_read_from_the_kernel(loader: WindowsLoader, sandbox: Sandbox, length: int) -> None:
     """A path of any length that the system opens is read from the kernel, too, where nothing else has it."""
@@ -99,7 +99,7 @@ def test_driver_is_found_where_the_driver_store_lies_elsewhere(loader: WindowsLo
     assert listed(loader, sandbox) == ["elsewhere", "here"]
 
 
-@requirement("DISC-WIN-005")
+@requirement("DISC-WIN-023")
 @pytest.mark.parametrize("place", [-1, 0, 1])
 def test_adapter_without_outputs_has_its_vendor(loader: WindowsLoader, sandbox: Sandbox, place: int) -> None:
     """An adapter that nothing can be connected to, as one that only computes, has its vendor like any other."""

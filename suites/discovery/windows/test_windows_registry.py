@@ -48,7 +48,7 @@ def test_data_of_a_value_is_no_path(loader: WindowsLoader, sandbox: Sandbox) -> 
     check_listed(loader, sandbox, "named")
 
 
-@requirement("DISC-WIN-001")
+@requirement("DISC-WIN-025")
 @pytest.mark.parametrize("hive", ["a key below", "a key beside", "another company", "another API"])
 def test_values_of_other_keys_are_not_vendors(loader: WindowsLoader, sandbox: Sandbox, hive: str) -> None:
     """Values of keys below the Vendors key, or beside it, are not vendors."""
@@ -134,8 +134,13 @@ def test_value_of_another_type_does_not_stop_the_scan(
     check_listed(loader, sandbox, "a", "b")
 
 
-@requirement("DISC-WIN-003")
-@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param(odd, marks=pytest.mark.requirement("DISC-WIN-026" if kind == "REG_DWORD" else "DISC-WIN-003"))
+        for odd, (kind, _) in ODD.items()
+    ],
+)
 def test_value_of_another_type_is_not_a_vendor(loader: WindowsLoader, sandbox: Sandbox, odd: str) -> None:
     """Only a number of 32 bits enables a vendor: one whose value is of another type or size is not loaded."""
     kind, data = ODD[odd]
@@ -222,8 +227,13 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 }
 
 
-@requirement("DISC-WIN-013")
-@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        pytest.param(s, marks=pytest.mark.requirement("DISC-WIN-024" if "slashes" in s else "DISC-WIN-013"))
+        for s in SPELLINGS
+    ],
+)
 def test_path_is_found_in_every_spelling(loader: WindowsLoader, sandbox: Sandbox, spelling: str) -> None:
     """A path that Windows opens is that of a vendor, however it is written."""
     path = f"Z:{sandbox.icd('spelt')}".replace("/", "\\")
@@ -248,7 +258,7 @@ def test_libraries_of_one_name_in_two_folders_are_two_vendors(
     check_listed(loader, sandbox, "one", "two")
 
 
-@requirement("DISC-WIN-013")
+@requirement("DISC-WIN-024")
 @pytest.mark.parametrize("system", ["usual", "strict"])
 def test_bare_name_is_found_beside_the_application(loader: WindowsLoader, sandbox: Sandbox, system: str) -> None:
     """A name without a folder is looked for as Windows does: in the current folder, at last.
@@ -345,7 +355,7 @@ def test_library_of_the_registry_that_cannot_be_loaded_costs_only_itself(
         assert sorted(cl.used_platforms()) == ["a", "z"]
 
 
-@requirement("DISC-WIN-013")
+@requirement("DISC-WIN-024")
 def test_own_libraries_of_a_vendor_are_found_beside_it(loader: WindowsLoader, sandbox: Sandbox) -> None:
     """What a vendor's library needs is found in its own folder (LOAD_WITH_ALTERED_SEARCH_PATH, or an equivalent)."""
     needs = sandbox.icd("needs", variant="icd_needs_absent_library")

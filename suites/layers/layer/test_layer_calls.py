@@ -94,7 +94,7 @@ def test_calls_of_16_threads_in_the_layer_keep_their_arguments(layer: Layer, san
                 assert after.arguments[0] == before.arguments[0]
 
 
-@requirement("LAY-CHN-010")
+@requirement("LAY-DEI-010")
 def test_layer_initialised_again_calls_its_new_target_only(layer: Layer, sandbox: Sandbox) -> None:
     """A layer that is initialised again after its end hands calls on to its new target, and to that only."""
     layer.require_plain_handles()

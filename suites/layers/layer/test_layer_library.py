@@ -20,7 +20,7 @@ def test_deinit_comes_with_its_init(layer: Layer) -> None:
     assert layer.has(INIT_WITH_PROPERTIES)
 
 
-@requirement("LAY-API-006")
+@requirement("LAY-DEI-011")
 def test_layer_is_initialised_and_deinitialised(layer: Layer, sandbox: Sandbox) -> None:
     """A layer is initialised, is deinitialised with success where it can be, and the process ends as usual."""
     layer.require(INIT_WITH_PROPERTIES)

@@ -66,7 +66,7 @@ def test_first_call_in_32_threads_through_the_layer_is_answered(
         assert [count.u32() for count in counts] == [2] * 32
 
 
-@requirement("LAY-API-006", "LAY-DEI-005")
+@requirement("LAY-DEI-011")
 @pytest.mark.parametrize("end", ["exit", "close", "reopen"])
 def test_process_that_used_the_layer_ends_normally(layer: Layer, through: Loader, sandbox: Sandbox, end: str) -> None:
     """A process that used the layer ends normally: with the loader open, closed, and opened and closed again."""
@@ -84,7 +84,7 @@ def test_process_that_used_the_layer_ends_normally(layer: Layer, through: Loader
         assert ending(cl) == ""
 
 
-@requirement("LAY-DEI-006")
+@requirement("LAY-DEI-011")
 def test_process_ends_normally_in_the_older_scheme(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
     """Initialised with clInitLayer a layer works as well, and what it does at exit leaves the process's end alone."""
     layer.require(INIT)
