@@ -162,7 +162,7 @@ def expect_numbers(info: Info, program: Value, rows: Sequence[tuple[str, int]]) 
         assert actual == expected, f"CL_PROGRAM_{query} is {actual}, expected {expected}"
 
 
-@requirement("API-CON-015", "API-CON-016", "API-CON-017")
+@requirement("API-CON-015", "API-CON-016", "API-CON-017", "API-CON-018")
 @pytest.mark.parametrize("maker", PROGRAMS)
 def test_program_of_each_function_says_what_it_is(icd: Icd, sandbox: Sandbox, maker: str) -> None:
     """A program of a binary, and one that was linked, has its context, its device, its kernels and its build."""
@@ -208,7 +208,7 @@ def test_program_of_each_function_says_what_it_is(icd: Icd, sandbox: Sandbox, ma
         attempts.check("build", check_build)
 
 
-@requirement("API-CON-016")
+@requirement("API-CON-016", "API-ARG-002")
 def test_program_of_a_binary_can_be_built_again(icd: Icd, sandbox: Sandbox) -> None:
     """A program that was made of a binary, and built, is built once more, as no kernel is attached to it."""
 

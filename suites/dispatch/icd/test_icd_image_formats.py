@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import CL, Format, Icd, IcdObjects, Info, Sandbox, Unsupported, api, pack, requirement
+from harness.check import CL, Format, Icd, IcdObjects, Images, Info, Sandbox, Unsupported, api, pack, requirement
 
 TYPES = (
     "CL_UNORM_INT8", "CL_UNORM_INT16", "CL_SIGNED_INT8", "CL_SIGNED_INT16", "CL_SIGNED_INT32", "CL_UNSIGNED_INT8",
@@ -45,7 +45,7 @@ def test_pixel_has_the_size_of_its_format(icd: Icd, sandbox: Sandbox) -> None:
     """CL_IMAGE_ELEMENT_SIZE is the number of channels times their size, for each of the eleven formats."""
 
     def check(objects: IcdObjects, format_: Format) -> None:
-        objects.require_images()
+        Images(objects).require("CL_MEM_OBJECT_IMAGE2D", format_)
         pair = objects.session.data(pack([api().constant(format_.order), api().constant(format_.type)], 4))
         image = objects.made_by("clCreateImage2D", objects.context, CL.MEM_READ_ONLY, pair, 4, 4, 0, None)
         size = Info(objects).number("clGetImageInfo", image, "CL_IMAGE_ELEMENT_SIZE")
