@@ -2,8 +2,8 @@
 """Holds the sentences that requirements quote against the documents that they are from.
 
 The documents lie in folders of the user's: checkouts of OpenCL-Docs, Vulkan-Loader and Vulkan-Docs, say. They are
-compared word by word: the marks of AsciiDoc and Markdown, punctuation and case do not count. The numbers of names stand
-in cl.xml alone, whose elements are text here.
+compared word by word: the marks of AsciiDoc and Markdown, punctuation and case do not count. Numbers and prototypes
+stand in cl.xml alone, whose elements are text here.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def documents(folders: Iterable[Path]) -> list[str]:
 
 def _text(file: Path) -> str:
     text = file.read_text(encoding="utf-8", errors="replace")
-    return text.replace("<", " ").replace(">", " ") if file.name == _NUMBERS else text
+    if file.name != _NUMBERS:
+        return text
+    return re.sub(r"</?\w+>", " ", text).replace("<", " ").replace(">", " ")
 
 
 def stands_in(sentence: str, document: str) -> bool:

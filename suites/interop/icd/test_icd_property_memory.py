@@ -31,7 +31,7 @@ from harness.check import (
 MEM_QUERIES = {"CL_MEM_TYPE": 4, "CL_MEM_FLAGS": 8, "CL_MEM_SIZE": 8, "CL_MEM_HOST_PTR": 8, "CL_MEM_CONTEXT": 8}
 
 
-@requirement("PL-MEM-004", "PL-GEN-003")
+@requirement("PL-MEM-004")
 @pytest.mark.parametrize("function", [BUFFER, IMAGE])
 @pytest.mark.parametrize("words", [None, [0]], ids=["null", "empty"])
 def test_no_properties_make_what_the_older_function_makes(
@@ -129,7 +129,7 @@ def no_pipes(creator: Creator) -> None:
         raise Unsupported("loader", "this device has pipes", "no pipes")
 
 
-@requirement("PL-PIP-001", "PL-GEN-002", "PL-GEN-015")
+@requirement("PL-PIP-001", "PL-GEN-015")
 def test_pipe_with_properties_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """A pipe has no properties: NULL is fine, and a list is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:

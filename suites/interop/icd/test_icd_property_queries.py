@@ -134,7 +134,7 @@ def test_property_list_is_copied_at_creation(icd: Icd, sandbox: Sandbox, functio
             assert creator.queried_list(handle) == list_of(*creator.pairs())
 
 
-@requirement("PL-GEN-010", "PL-OTH-006")
+@requirement("PL-OTH-006")
 @pytest.mark.parametrize("function", [name for name in CREATORS if name != IMAGE])
 def test_too_little_room_for_the_property_list_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Too little room is CL_INVALID_VALUE; no more is written than there is room for; either output may be NULL."""

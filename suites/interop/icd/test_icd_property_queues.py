@@ -22,7 +22,6 @@ from harness.check import (
     Unsupported,
     Value,
     creators_of,
-    list_of,
     requirement,
     shown,
 )
@@ -75,8 +74,9 @@ def test_bits_that_the_device_lacks_are_invalid_queue_properties(icd: Icd, sandb
                 assert older(creator, bit)[0] == error
             if not creator.device_number(CL.DEVICE_QUEUE_ON_DEVICE_PROPERTIES, 8):
                 bits = CL.QUEUE_ON_DEVICE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+                unknown = [CL.INVALID_VALUE] * (creator.version < (2, 0))  # these bits came with OpenCL 2.0
                 with parts(shown([(CL.QUEUE_PROPERTIES, bits)])):
-                    creator.expect_refused([(CL.QUEUE_PROPERTIES, bits)], CL.INVALID_QUEUE_PROPERTIES)
+                    creator.expect_refused([(CL.QUEUE_PROPERTIES, bits)], CL.INVALID_QUEUE_PROPERTIES, *unknown)
 
 
 REFUSED = (CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES)
@@ -116,7 +116,6 @@ def test_queue_size_beyond_the_maximum_is_refused(icd: Icd, sandbox: Sandbox) ->
                 handle = creator.expect_created(order)
                 assert creator.number(handle, CL.QUEUE_PROPERTIES, 8) == bits[1]
                 assert creator.number(handle, CL.QUEUE_SIZE, 4) == largest
-                assert creator.version < (3, 0) or creator.queried_list(handle) == list_of(*order)
                 session.call("clReleaseCommandQueue", handle)
             creator.expect_refused([bits, (CL.QUEUE_SIZE, largest + 1)], *REFUSED)
 
