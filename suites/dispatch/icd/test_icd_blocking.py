@@ -13,6 +13,7 @@ from harness.check import (
     Later,
     Memory,
     Sandbox,
+    Unsupported,
     Value,
     api,
     calls,
@@ -58,6 +59,8 @@ class Threads:
 
 
 def blocks(objects: IcdObjects, function: str) -> None:
+    if "Write" in function and objects.device_version() < (2, 2):
+        raise Unsupported("loader", "texts before OpenCL 2.2 have a blocking write copy its data and return", function)
     threads, call = Threads(objects), calls.prepare(objects, function)
     for i, parameter in enumerate(call.function.parameters):
         if parameter.name.startswith("blocking_") or parameter.name == "num_events_in_wait_list":
