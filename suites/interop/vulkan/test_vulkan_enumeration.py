@@ -330,7 +330,7 @@ def test_devices_of_a_driver_without_groups_are_groups_of_one(
     assert sorted(sorted(group) for group in result) == [["new.0", "new.1"], ["old.0"], ["old.1"]]
 
 
-@requirement("VK-OBJ-011")
+@requirement("VK-OBJ-026")
 @pytest.mark.parametrize("before", [0, 1, 2])
 def test_device_of_a_group_is_made_of_the_drivers_handles(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, before: int
