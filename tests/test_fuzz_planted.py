@@ -25,7 +25,7 @@ SWEPT = [name for name, fault in planted().items() if next(seeds(fault), None) i
 
 @pytest.fixture(scope="module")
 def fuzz_build() -> builds.FuzzBuild:
-    return builds.make(builds.LIBFUZZER, ["limits"], planted=True)
+    return builds.make(builds.LIBFUZZER, ["address_queries", "limits"], planted=True)
 
 
 def _run(
@@ -79,6 +79,20 @@ def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild
     sound = _run(fuzz_build, fuzz_build.reference_loader(), "", everything, tmp_path)
     assert sound.returncode == 0, sound.stderr[-800:]
     assert f"Done {len(everything) + 1} runs" in sound.stderr or f"Done {len(everything)} runs" in sound.stderr
+
+
+def test_names_that_begin_alike_are_told_apart(fuzz_build: builds.FuzzBuild, tmp_path: Path) -> None:
+    """The same inputs in both loaders: few enough for a test, and enough for each name with each ending."""
+    program = [fuzz_build.program("address_queries"), "-seed=1", "-runs=20000", "-detect_leaks=0", "-max_len=200"]
+    command = [*map(str, program), f"-artifact_prefix={tmp_path}/"]
+    said = []
+    for loader, fault in ((fuzz_build.planted_loader(), "names_that_begin_alike"), (fuzz_build.reference_loader(), "")):
+        variables = environment({"CLHARNESS_FUZZ_LOADER": str(loader), "CLHARNESS_FAULT": fault})
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, errors="replace", cwd=tmp_path)
+        said.append(done.stderr)
+    faulty, sound = said
+    assert "clharness-fuzz: finding: wrong name-of-another: " in faulty, faulty[-800:]
+    assert "Done 20000 runs" in sound and "clharness-fuzz: finding: " not in sound, sound[-800:]
 
 
 def test_largest_numbers_are_known() -> None:

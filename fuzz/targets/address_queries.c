@@ -50,6 +50,12 @@ static bool ends_with(const char *text, const char *end)
 /* An address that a vendor gave must be one of its own, and of a vendor that was asked. */
 static void check_address(const char *name, uint64_t entry)
 {
+    for (int f = 0; entry && f < FUNCTION_COUNT && function_named(name) < 0; f++) {
+        if (loader_function((enum function)f) == (address)(uintptr_t)entry) {
+            finding("wrong", "name-of-another", "\"%s\" is no function of OpenCL, and gets the loader's own %s", name,
+                    function_info[f].name);
+        }
+    }
     if (!entry || loader_function(FUNCTION_clFlush) == (address)(uintptr_t)entry) {
         return;
     }
@@ -103,6 +109,19 @@ static void by_platform(const char *name, struct object *platform)
     }
 }
 
+/* A text, or what a function's name begins, or is the beginning of. */
+static const char *near_name(void)
+{
+    static const char *const ends[] = {"KHR", "EXT", "KHRKHR", "EXTKHR", "K", ""};
+    unsigned kind = take_byte();
+    if (kind < 128) {
+        return take_text(80);
+    }
+    const char *name = function_info[take_byte() % FUNCTION_COUNT].name;
+    size_t length = strlen(name) - kind / 8 % 4;
+    return keep_text("%.*s%s", (int)length, name, ends[kind % (sizeof ends / sizeof *ends)]);
+}
+
 static const char *some_name(void)
 {
     switch (take_below(4)) {
@@ -113,7 +132,7 @@ static const char *some_name(void)
     case 2:
         return keep_text("%s%s", some_word(), some_word());
     default:
-        return take_text(80);
+        return near_name();
     }
 }
 

@@ -10,6 +10,7 @@
 #include "limits/crowd.h"
 #include "limits/outcome.h"
 
+#include <limits.h>
 #include <string.h>
 
 const char *const target_name = "limits";
@@ -68,7 +69,18 @@ static struct machine even_control(void)
 {
     struct machine even = machine_small(&machine);
     even.of[DEVICES_COUNT] = 1;
+    even.of[DUPLICATE] = 0; /* a vendor that is named again stays where it was named first */
     return even;
+}
+
+/* Pairs of classes of which the first has more devices of a type: a loader that puts it first both times sorts by them.
+ */
+enum { ONE_GPU = 0, TWO_GPUS = 2, ONE_CPU = 1, TWO_CPUS = 6 };
+static const unsigned more_devices[][2] = {{TWO_GPUS, ONE_GPU}, {TWO_CPUS, ONE_CPU}};
+
+static bool is_pair_missing(unsigned a, unsigned b)
+{
+    return is_missing(machine_of_two(&machine, a, b)) || is_missing(machine_of_two(&machine, b, a));
 }
 
 bool target_next_control(void)
@@ -77,7 +89,19 @@ bool target_next_control(void)
     if (is_missing(machine_small(&machine)) || is_missing(even_control())) {
         return true;
     }
+    for (unsigned half = 1; half <= 2; half++) {
+        if ((has_halves(&machine) && is_missing(machine_of_half(&machine, half))) ||
+            (has_layer_halves(&machine) && is_missing(machine_of_layer_half(&machine, half)))) {
+            return true;
+        }
+    }
     unsigned classes = classes_in(&machine);
+    bool different = classes & (classes - 1);
+    for (size_t i = 0; different && i < sizeof more_devices / sizeof *more_devices; i++) {
+        if (is_pair_missing(more_devices[i][0], more_devices[i][1])) {
+            return true;
+        }
+    }
     for (unsigned a = 0; a < CLASSES_MOST; a++) {
         for (unsigned b = 0; b < CLASSES_MOST; b++) {
             bool both = classes & (1U << a) && classes & (1U << b) && a != b;
@@ -237,12 +261,45 @@ static void check_properties(unsigned number, unsigned pairs)
 
 /* --- what must be as in the controls --- */
 
+/* How often the platform of a vendor has to be offered, where two variables name one half of them each. */
+static unsigned copies_of_half(unsigned half)
+{
+    struct machine first = machine_of_half(&machine, 1);
+    struct machine second = machine_of_half(&machine, 2);
+    const struct outcome *one = control_of(&first);
+    const struct outcome *other = control_of(&second);
+    if (!one || !other || !one->known || !other->known) {
+        return UINT_MAX;
+    }
+    bool replaced = machine.of[WAY] == WAY_VENDORS_AND_PATH && one->special_copies;
+    return half == 0 ? one->special_copies : replaced ? 0 : other->other_copies;
+}
+
+static void check_halves(const unsigned *copies)
+{
+    for (unsigned p = 0; p < crowd_platform_count; p++) {
+        unsigned half = crowd_platforms[p].member % 2;
+        unsigned expected = copies_of_half(half);
+        if (members[crowd_platforms[p].member].flaw == FLAW_NONE && expected != UINT_MAX && copies[p] != expected) {
+            finding("wrong", "variable-beside-another",
+                    "platform %u of %u, whose vendor is named by the %s of two variables, is offered %u times; by what "
+                    "happens with one of them, it should be %u",
+                    p, crowd_platform_count, half ? "second" : "first", copies[p], expected);
+            return;
+        }
+    }
+}
+
 static void check_copies(const struct outcome *small)
 {
     static unsigned copies[CROWD_PLATFORMS];
     memset(copies, 0, sizeof copies);
     for (unsigned i = 0; i < offered.count; i++) {
         copies[offered.platform[i]]++;
+    }
+    if (has_halves(&machine)) {
+        check_halves(copies);
+        return;
     }
     for (unsigned p = 0; p < crowd_platform_count; p++) {
         bool special = crowd_platforms[p].member == special_member;
@@ -259,11 +316,9 @@ static void check_copies(const struct outcome *small)
 
 enum relation { UNKNOWN, FIRST, SECOND, AS_FOUND };
 
-/* Which of two platforms comes first: by their devices, or as they are found. */
-static enum relation relation(unsigned a, unsigned b)
+/* Which of two platforms comes first: by the classes of their devices, or as they are found. */
+static enum relation relation_of_classes(unsigned class_a, unsigned class_b)
 {
-    unsigned class_a = class_of_platform(a);
-    unsigned class_b = class_of_platform(b);
     if (class_a == class_b) {
         return AS_FOUND;
     }
@@ -280,16 +335,78 @@ static enum relation relation(unsigned a, unsigned b)
     return there->order == UPWARDS ? FIRST : SECOND;
 }
 
+static enum relation relation(unsigned a, unsigned b)
+{
+    return relation_of_classes(class_of_platform(a), class_of_platform(b));
+}
+
+/* Whether the loader is seen to sort by numbers of GPUs and of CPUs. */
+static bool sorts_by_devices(void)
+{
+    for (size_t i = 0; i < sizeof more_devices / sizeof *more_devices; i++) {
+        if (relation_of_classes(more_devices[i][0], more_devices[i][1]) != FIRST) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* More GPUs first, then more CPUs, then more devices: above 0 where the first platform has more. */
+static int compare_devices(unsigned a, unsigned b)
+{
+    const struct devices *one = &crowd_platforms[a].devices;
+    const struct devices *other = &crowd_platforms[b].devices;
+    if (one->gpus != other->gpus) {
+        return one->gpus > other->gpus ? 1 : -1;
+    }
+    if (one->cpus != other->cpus) {
+        return one->cpus > other->cpus ? 1 : -1;
+    }
+    return one->others == other->others ? 0 : one->others > other->others ? 1 : -1;
+}
+
+/* Each platform once, where it stands first. */
+static void leave_out_copies(struct offered_list *list)
+{
+    static bool seen[CROWD_PLATFORMS];
+    unsigned count = 0;
+    memset(seen, 0, sizeof seen);
+    for (unsigned i = 0; i < list->count; i++) {
+        unsigned platform = list->platform[i];
+        if (!seen[platform]) {
+            seen[platform] = true;
+            list->platform[count++] = platform;
+        }
+    }
+    list->count = count;
+}
+
 static void check_order(void)
 {
+    static struct offered_list once;
     struct machine even = even_control();
     const struct outcome *small = control_of(&even);
-    if (!small || !small->known || small->order == NO_DIRECTION || small->order == MIXED || machine.of[DUPLICATE]) {
+    /* Of a folder that is in the reverse order, the file that names a vendor again may be the first. */
+    bool is_open = machine.of[DUPLICATE] && (machine.of[REVERSED] || (small && small->order != UPWARDS));
+    if (!small || !small->known || small->order == NO_DIRECTION || small->order == MIXED || is_open ||
+        has_halves(&machine)) {
         return;
     }
-    for (unsigned i = 1; i < offered.count; i++) {
-        unsigned a = offered.platform[i - 1];
-        unsigned b = offered.platform[i];
+    once = offered;
+    leave_out_copies(&once);
+    bool sorts = machine.of[CLASSES] && sorts_by_devices();
+    for (unsigned i = 1; i < once.count; i++) {
+        unsigned a = once.platform[i - 1];
+        unsigned b = once.platform[i];
+        if (sorts && compare_devices(a, b) < 0) {
+            const struct devices *one = &crowd_platforms[a].devices;
+            const struct devices *other = &crowd_platforms[b].devices;
+            finding("wrong", "order-of-devices",
+                    "platform %u (%u GPUs, %u CPUs, %u others) stands before platform %u (%u, %u, %u); two vendors are "
+                    "sorted by GPUs, and by CPUs",
+                    a, one->gpus, one->cpus, one->others, b, other->gpus, other->cpus, other->others);
+            return;
+        }
         enum relation wanted = relation(a, b);
         /* Platforms of one vendor stay in its order; small machines have shown that of the vendors. */
         bool same = crowd_platforms[a].member == crowd_platforms[b].member;
@@ -298,7 +415,7 @@ static void check_order(void)
             finding("wrong", "order-of-many",
                     "platform %u (devices %u) stands before platform %u (devices %u) among %u, otherwise than in a "
                     "small machine",
-                    a, class_of_platform(a), b, class_of_platform(b), offered.count);
+                    a, class_of_platform(a), b, class_of_platform(b), once.count);
             return;
         }
     }
@@ -309,10 +426,23 @@ static void check_chain(const struct outcome *small)
     if (chain_length < 2) {
         return;
     }
-    if (directions_differ(outcome.layer_order, small->layer_order)) {
+    bool halves = has_layer_halves(&machine);
+    if (!halves && directions_differ(outcome.layer_order, small->layer_order)) {
         finding("wrong", "order-of-layers", "%u layers are initialised in another order than two", chain_length);
     }
-    for (unsigned n = 0; n < chain_length; n++) {
+    for (unsigned n = 0; halves && n < chain_length; n++) {
+        struct machine half = machine_of_layer_half(&machine, 1 + n % 2);
+        const struct outcome *alone = control_of(&half);
+        unsigned expected = !alone || !alone->known ? chain[n].inits : n % 2 ? alone->second_inits : alone->layer_inits;
+        if (chain[n].inits != expected) {
+            finding("wrong", "layer-variable-beside-another",
+                    "layer %u of %u, which %s names, is initialised %u times beside the other variable, and %u times "
+                    "without it",
+                    n, chain_length, n % 2 ? "OPENCL_LAYER_PATH" : "OPENCL_LAYERS", chain[n].inits, expected);
+            return;
+        }
+    }
+    for (unsigned n = 0; !halves && n < chain_length; n++) {
         if (chain[n].inits != small->layer_inits) {
             finding("wrong", "layer-among-many", "layer %u of %u is initialised %u times, in a small machine %u times",
                     n, chain_length, chain[n].inits, small->layer_inits);
@@ -325,8 +455,12 @@ static void check_chain(const struct outcome *small)
     chain_forget_passes();
     CALL(clFlush, AT(&crowd_platforms[offered.platform[0]].object[HANDLE_cl_command_queue]));
     for (unsigned n = 0; n < chain_length; n++) {
-        unsigned expected = chain[n].inits ? chain_length + 1 - chain[n].order : 0;
-        if (chain[n].passed != (chain[n].inits > 0) || chain[n].pass_order != expected) {
+        bool goes = chain[n].inits && !chain[n].hole;
+        unsigned expected = 0; /* those that were initialised later are passed before */
+        for (unsigned m = 0; goes && m < chain_length; m++) {
+            expected += !chain[m].hole && chain[m].order >= chain[n].order;
+        }
+        if (chain[n].passed != goes || chain[n].pass_order != expected) {
             finding("wrong", "way-through-many", "a call goes through layer %u of %u %u times, as number %u (not %u)",
                     n, chain_length, chain[n].passed, chain[n].pass_order, expected);
             return;
@@ -415,7 +549,7 @@ void target_ended(void)
     if (!small || !small->known) {
         return;
     }
-    for (unsigned m = 0; m < member_count; m++) {
+    for (unsigned m = 0; m < member_count && !has_halves(&machine); m++) {
         const struct library *library = members[m].library;
         unsigned expected = m == special_member ? small->special_open : small->other_open;
         bool scales = m == special_member && expected && (machine.of[PLATFORMS_COUNT] > 1 || machine.of[DUPLICATE]);
@@ -426,7 +560,7 @@ void target_ended(void)
             return;
         }
     }
-    for (unsigned n = 0; n < chain_length; n++) {
+    for (unsigned n = 0; n < chain_length && !has_layer_halves(&machine); n++) {
         if (chain[n].deinits != small->layer_ends) {
             finding("wrong", "end-of-layer-among-many",
                     "layer %u of %u is deinitialised %u times, in a small machine %u", n, chain_length,
@@ -434,7 +568,7 @@ void target_ended(void)
             return;
         }
     }
-    if (chain_length > 2 && directions_differ(outcome.end_order, small->end_order)) {
+    if (chain_length > 2 && !has_layer_halves(&machine) && directions_differ(outcome.end_order, small->end_order)) {
         finding("wrong", "end-order-of-layers", "%u layers are deinitialised in another order than two", chain_length);
     }
 }

@@ -47,11 +47,16 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         *({"LAYERS_COUNT": 3, "LAYER_WAY": 1, "REVERSED": order} for order in range(2)),
     ),
     "EMPTY": ({"VENDORS_COUNT": 3, "WAY": 3}, {"LAYERS_COUNT": 3}),
+    "ENDING": ({"LAYERS_COUNT": 3}, {"VENDORS_COUNT": 3, "WAY": 3}),
+    "LAYER_HOLES": tuple({"LAYERS_COUNT": count} for count in (2, 3, 20, 40)),
+    "CLASSES": ({"VENDORS_COUNT": 12}, {"VENDORS_COUNT": 40}, {"VENDORS_COUNT": 3}),
     "CAPITALS": (
         {"VENDORS_COUNT": 3},
         *({"LAYERS_COUNT": 3, "LAYER_WAY": 1, "REVERSED": order} for order in range(2)),
     ),
     "DUPLICATE": (
+        {"VENDORS_COUNT": 5},
+        {"VENDORS_COUNT": 5, "WAY": 3},
         {"VENDORS_COUNT": 120},
         {"VENDORS_COUNT": 40, "PLACE": 2},
         {"VENDORS_COUNT": 40, "WAY": 3},
@@ -64,14 +69,19 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         *({"LAYER_WAY": 1, "REVERSED": order} for order in range(2)),
         {"LAYER_SCHEME": 1},
         {"LAYER_SCHEME": 2},
+        *({"LAYER_HOLES": holes} for holes in (1, 2)),
     ),
     "LAYER_PATH": ({"LAYERS_COUNT": 1}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}),
     "LAYER_DUPLICATE": ({"LAYERS_COUNT": 40}, {"LAYERS_COUNT": 40, "LAYER_WAY": 1}),
     "DEFAULT": (*({"VENDORS_COUNT": count} for count in (5, 17, 33)), {"VENDORS_COUNT": 9, "DEFAULT_FORM": 3}),
-    "VARIABLE_LENGTH": tuple(
-        {"VENDORS_COUNT": 4, "VARIABLE": variable, "VARIABLE_FORM": form}
-        for variable in range(1, 8)
-        for form in ((0,) if variable < 7 else (0, 1, 3))
+    "VARIABLE_LENGTH": (
+        *(
+            {"VENDORS_COUNT": 4, "VARIABLE": variable, "VARIABLE_FORM": form}
+            for variable in range(1, 8)
+            for form in ((0,) if variable < 7 else (0, 1, 3))
+        ),
+        *({"VENDORS_COUNT": 9, "CLASSES": 1, "VARIABLE": 6, "VARIABLE_FORM": form} for form in (0, 4, 5)),
+        *({"LAYERS_COUNT": 2, "VARIABLE": number, "VARIABLE_FORM": form} for number in (4, 5) for form in (0, 4, 5)),
     ),
     "PAIRS": ({}, {"VENDORS_COUNT": 3, "PAIR_PLACE": 2}),
     "LIST": ({"VENDORS_COUNT": 2},),
@@ -83,7 +93,7 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
 # Loaders take long for many of these: quadratic time.
 _SLOW = ("VENDORS_COUNT", "PLATFORMS_COUNT", "REFUSED")
 # Values of a few kinds: one seed each is enough.
-_KINDS = 8
+_KINDS = 10
 
 
 @cache

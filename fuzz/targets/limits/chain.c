@@ -81,9 +81,14 @@ static cl_int init(unsigned number, cl_uint length, const void *target, cl_uint 
     layer->inits++;
     layer->order = ++inits;
     layer->target = target;
-    memcpy(layer->table, target, (length < TABLE_LENGTH ? length : TABLE_LENGTH) * sizeof *layer->table);
-    memcpy(&layer->table[function_info[FUNCTION_clFlush].slot], &own[number].flush, sizeof(void *));
-    *length_ret = TABLE_LENGTH;
+    unsigned slot = (unsigned)function_info[FUNCTION_clFlush].slot;
+    if (layer->kind == TABLE_WHOLE) {
+        memcpy(layer->table, target, (length < TABLE_LENGTH ? length : TABLE_LENGTH) * sizeof *layer->table);
+    }
+    if (!layer->hole) {
+        memcpy(&layer->table[slot], &own[number].flush, sizeof(void *));
+    }
+    *length_ret = layer->kind == TABLE_SHORT ? slot + !layer->hole : TABLE_LENGTH;
     *table = layer->table;
     return CL_SUCCESS;
 }

@@ -10,9 +10,14 @@ enum { CHAIN = 300 };
 /* Which init functions a layer has: some loaders know the older one only, others ask for the newer one. */
 enum layer_scheme { SCHEME_BOTH, SCHEME_WITH_PROPERTIES, SCHEME_PLAIN, SCHEMES };
 
+/* What its table has beside clFlush; a hole has not even that: NULL, or a table that ends before it. */
+enum layer_table { TABLE_WHOLE, TABLE_NULLS, TABLE_SHORT, TABLE_KINDS };
+
 struct chain_layer {
     struct library *library;
     enum layer_scheme scheme;
+    enum layer_table kind;
+    bool hole;
     unsigned inits, deinits;   /* how often */
     unsigned order, end_order; /* of the last of these among all layers, from 1 */
     unsigned passed;           /* calls of clFlush that went through it */

@@ -13,7 +13,7 @@ unsigned special_member, special_platform;
 static unsigned class_of[CROWD_PLATFORMS];
 
 /* More devices of a type than an ordinary platform has, so that it comes first among those by any order of counts. */
-enum { CLASSES_COUNT = 8, DEVICES_CLASS = CLASSES_COUNT, MANY = 6, COUNTS = MANY + 1 };
+enum { CLASSES_COUNT = 10, DEVICES_CLASS = CLASSES_COUNT, MANY = 6, COUNTS = MANY + 1 };
 
 /* What a number is, the largest one, and the one that is small enough for a control. harness/fuzz/sweep.py reads the
  * largest ones from here: numerals, or a count minus one where the number is a choice. */
@@ -35,7 +35,8 @@ static const struct {
     [JUNK] = {"other files in the folder", 1090, 2},
     [WAY] = {"way to the vendors (0 default folder, 1 OCL_ICD_VENDORS, 2 OPENCL_VENDOR_PATH, 3 OCL_ICD_FILENAMES, 4 "
              "OCL_ICD_VENDORS names the special vendor's file, 5 its library, 6 OCL_ICD_FILENAMES beside the others, 7 "
-             "OCL_ICD_VENDORS beside the others)",
+             "OCL_ICD_VENDORS beside the others, 8 OCL_ICD_FILENAMES and OCL_ICD_VENDORS name one half each, 9 "
+             "OCL_ICD_VENDORS and OPENCL_VENDOR_PATH do)",
              WAYS - 1, WAYS - 1},
     [REVERSED] = {"the folder is in the reverse order of names", 1, 1},
     [DUPLICATE] = {"distance at which the special vendor is named again", 1090, 2},
@@ -45,7 +46,7 @@ static const struct {
     [LAYER_PATH] = {"bytes of the last layer's path", 4095, 9},
     [LAYER_DUPLICATE] = {"distance at which the first layer is named again", 300, 1},
     [LAYER_WAY] = {"way to the layers (0 OPENCL_LAYERS, 1 default folder, 2 OPENCL_LAYERS beside OPENCL_LAYER_PATH, 3 "
-                   "OPENCL_LAYER_PATH beside OPENCL_LAYERS)",
+                   "OPENCL_LAYER_PATH beside OPENCL_LAYERS, 4 OPENCL_LAYERS and OPENCL_LAYER_PATH name one half each)",
                    LAYER_WAYS - 1, LAYER_WAYS - 1},
     [LAYER_SCHEME] = {"scheme of layers (0 both, 1 clInitLayerWithProperties, 2 clInitLayer)", SCHEMES - 1,
                       SCHEMES - 1},
@@ -55,7 +56,7 @@ static const struct {
     [SORT] = {"OCL_ICD_PLATFORM_SORT (1 none, 2 devices, 3 version)", 3, 3},
     [VARIABLE] = {"variable (1 trace, 2 debug, 3 assume, 4 legacy, 5 unloading, 6 sort, 7 default)", 7, 7},
     [VARIABLE_LENGTH] = {"bytes of its value", 9000, 4},
-    [VARIABLE_FORM] = {"its form (0 letters, 1 digits, 2 True, 3 zeros and 1)", 3, 3},
+    [VARIABLE_FORM] = {"its form (0 letters, 1 digits, 2 True, 3 zeros and 1; 4, 5 a known word's beginning)", 5, 5},
     [CLASSES] = {"pattern of devices", 255, 0},
     [ICD2] = {"platforms of cl_khr_icd 2.0 (1 all, 2 each second)", 2, 2},
     [PAIRS] = {"pairs of property lists", 2000, 2},
@@ -69,10 +70,14 @@ static const struct {
     [ALIKE] = {"bytes that the names of all files begin with", 240, 2},
     [EMPTY] = {"empty elements after the first one of OCL_ICD_FILENAMES and of OPENCL_LAYERS", 300, 0},
     [CAPITALS] = {"the first half of the names of files have capitals", 1, 0},
+    [ENDING] = {"separators at the end of OCL_ICD_FILENAMES and of OPENCL_LAYERS", 300, 0},
+    [LAYER_HOLES] = {"tables of layers (0 whole, 1 NULL but for clFlush, and for that in each second one, 2 as short)",
+                     2, 2},
 };
 
 _Static_assert(PATH_MAX == 4096 && NAME_MAX == 255, "the lengths of paths above");
 _Static_assert(CHAIN == 300, "the numbers of layers above");
+_Static_assert(TABLE_KINDS == 3, "the numbers of tables above");
 
 /* --- the input --- */
 
@@ -118,13 +123,92 @@ void machine_describe(const struct machine *machine)
     }
 }
 
+/* --- a variable's value --- */
+
+static const char *filled(const char *begin, unsigned length, char with)
+{
+    size_t size = strlen(begin);
+    char *text = keep((size > length ? size : length) + 1);
+    memset(text, with, length);
+    for (size_t i = 0; i < size; i++) {
+        text[i] = begin[i];
+    }
+    return text;
+}
+
+/* The beginning of a word, and letters after its end. */
+static const char *begun(const char *word, unsigned length)
+{
+    size_t size = strlen(word);
+    return filled(length < size ? keep_text("%.*s", (int)length, word) : word, length, 'x');
+}
+
+enum { VARIABLE_LEGACY = 4, VARIABLE_UNLOADING, VARIABLE_SORT, BEGUN = 4 };
+
+static const char *value_of(const struct machine *machine)
+{
+    unsigned length = machine->of[VARIABLE_LENGTH];
+    bool sort = machine->of[VARIABLE] == VARIABLE_SORT;
+    switch (machine->of[VARIABLE_FORM]) {
+    case 1:
+        return filled("", length, '7');
+    case 2:
+        return "True";
+    case 3:
+        return keep_text("%s1", filled("", length, '0'));
+    case BEGUN:
+        return begun(sort ? "none" : "True", length);
+    case BEGUN + 1:
+        return begun(sort ? "devices" : "true", length);
+    default:
+        return filled("", length, 'x');
+    }
+}
+
+/* Whether a variable is set to what no loader knows: it must be the same as without it. */
+static bool means_nothing(const struct machine *machine)
+{
+    static const char *const known[] = {"none", "devices", "True", "true", "T"};
+    unsigned variable = machine->of[VARIABLE];
+    if (variable < VARIABLE_LEGACY || variable > VARIABLE_SORT) {
+        return false;
+    }
+    struct machine shorter = *machine; /* longer than all that are known */
+    shorter.of[VARIABLE_LENGTH] = shorter.of[VARIABLE_LENGTH] < 16 ? shorter.of[VARIABLE_LENGTH] : 16;
+    const char *value = value_of(&shorter);
+    if (*value && *value <= '9') {
+        return false;
+    }
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        is_known |= texts_equal(value, known[i]);
+    }
+    return !is_known;
+}
+
 /* --- controls --- */
+
+bool has_halves(const struct machine *machine)
+{
+    return machine->of[WAY] == WAY_LIST_AND_VENDORS || machine->of[WAY] == WAY_VENDORS_AND_PATH;
+}
+
+bool has_layer_halves(const struct machine *machine)
+{
+    return machine->of[LAYER_WAY] == LAYER_WAY_LIST_AND_FILES;
+}
 
 struct machine machine_small(const struct machine *machine)
 {
     struct machine small = *machine;
     for (unsigned n = 0; n < NUMBERS; n++) {
         small.of[n] = small.of[n] < numbers[n].small ? small.of[n] : numbers[n].small;
+    }
+    if (means_nothing(machine)) {
+        small.of[VARIABLE] = small.of[VARIABLE_LENGTH] = small.of[VARIABLE_FORM] = 0;
+    } else if (machine->of[VARIABLE_FORM] >= BEGUN) {
+        /* The whole word: a part of it is another value. */
+        small.of[VARIABLE_LENGTH] = machine->of[VARIABLE_LENGTH] < 8 ? machine->of[VARIABLE_LENGTH] : 8;
     }
     /* What its default and its lists are is not looked at in it. */
     small.of[DEFAULT] = small.of[PAIRS] = small.of[LIST] = small.of[QUERY] = 0;
@@ -161,18 +245,24 @@ struct machine machine_of_three(const struct machine *machine)
     return three;
 }
 
-/* --- texts --- */
-
-static const char *filled(const char *begin, unsigned length, char with)
+struct machine machine_of_half(const struct machine *machine, unsigned half)
 {
-    size_t size = strlen(begin);
-    char *text = keep((size > length ? size : length) + 1);
-    memset(text, with, length);
-    for (size_t i = 0; i < size; i++) {
-        text[i] = begin[i];
-    }
-    return text;
+    struct machine two = choosing(machine);
+    two.of[VENDORS_COUNT] = 2;
+    two.of[PLACE] = 0;
+    two.of[HALF] = half;
+    return two;
 }
+
+struct machine machine_of_layer_half(const struct machine *machine, unsigned half)
+{
+    struct machine two = machine_small(machine);
+    two.of[LAYERS_COUNT] = 2;
+    two.of[LAYER_HALF] = half;
+    return two;
+}
+
+/* --- texts --- */
 
 /* A path of such a length, in steps that are not longer than a name can be. */
 static const char *long_path(const char *folder, const char *name, unsigned length)
@@ -195,8 +285,8 @@ static const char *long_path(const char *folder, const char *name, unsigned leng
 
 /* --- vendors --- */
 
-static const struct devices classes[CLASSES_COUNT] = {{1, 0, 0}, {0, 1, 0}, {2, 0, 0}, {0, 0, 1},
-                                                      {1, 1, 0}, {0, 0, 0}, {0, 2, 0}, {0, 0, 5}};
+static const struct devices classes[CLASSES_COUNT] = {{1, 0, 0}, {0, 1, 0}, {2, 0, 0}, {0, 0, 1}, {1, 1, 0},
+                                                      {0, 0, 0}, {0, 2, 0}, {0, 0, 5}, {4, 1, 0}, {4, 2, 0}};
 
 unsigned class_of_platform(unsigned platform)
 {
@@ -219,7 +309,7 @@ static unsigned pattern(const struct machine *machine, unsigned platform)
     case 3:
         return platform & 1;
     default:
-        return (platform * 2654435761U + of * 40503U) >> 13 & (CLASSES_COUNT - 1);
+        return ((platform * 2654435761U + of * 40503U) >> 13) % CLASSES_COUNT;
     }
 }
 
@@ -363,14 +453,43 @@ static void junk(const struct machine *machine, unsigned begin, unsigned end)
     }
 }
 
+/* Each second vendor by one variable, the others by another one. */
+static void make_halves(const struct machine *machine)
+{
+    bool list = machine->of[WAY] == WAY_LIST_AND_VENDORS;
+    static const char *const folders[] = {"/vendors", "/path"};
+    char *names = keep((size_t)member_count * 32 + machine->of[PATH] + machine->of[ENDING] + 1);
+    char *to = names;
+    for (unsigned m = 0; m < member_count; m++) {
+        const char *library = library_path(machine, m);
+        crowd_library(m, library);
+        if (list && m % 2 == 0) {
+            to = stpcpy(stpcpy(to, to == names ? "" : ":"), library);
+        } else {
+            world_file(keep_text("%s/%04u.icd", folders[m % 2], m), FILE_REGULAR, library, strlen(library));
+        }
+    }
+    stpcpy(to, filled("", machine->of[ENDING], ':'));
+    if (machine->of[HALF] != 2) {
+        world_variable(list ? "OCL_ICD_FILENAMES" : "OCL_ICD_VENDORS", list ? names : folders[0]);
+    }
+    if (machine->of[HALF] != 1) {
+        world_variable(list ? "OCL_ICD_VENDORS" : "OPENCL_VENDOR_PATH", folders[1]);
+    }
+}
+
 static void make_files(const struct machine *machine)
 {
+    if (has_halves(machine)) {
+        make_halves(machine);
+        return;
+    }
     unsigned way = machine->of[WAY];
     unsigned again = machine->of[DUPLICATE] ? special_member + machine->of[DUPLICATE] : MEMBERS + 1;
     const char *list = "";
     const char *special_file = "";
     size_t room = (size_t)(member_count + 3) * 32 + 2 * (size_t)machine->of[PATH] + machine->of[ABSENT];
-    room += machine->of[EMPTY];
+    room += machine->of[EMPTY] + machine->of[ENDING];
     char *to = way == WAY_LIST || way == WAY_LIST_BESIDE ? keep(room) : NULL;
     list = to ? to : list;
     if (to && absent(machine)) {
@@ -401,6 +520,9 @@ static void make_files(const struct machine *machine)
             }
         }
     }
+    if (to && to != list) {
+        stpcpy(to, filled("", machine->of[ENDING], ':'));
+    }
     junk(machine, machine->of[JUNK] / 2, machine->of[JUNK]);
     bool beside = way == WAY_LIST_BESIDE || way == WAY_VENDORS_BESIDE;
     unsigned alone = beside ? (to ? WAY_LIST : WAY_VENDORS) : way;
@@ -430,11 +552,8 @@ static void make_variables(const struct machine *machine)
                                         "OCL_ICD_DEFAULT_PLATFORM"};
     static const char *const sorts[] = {NULL, "none", "devices", "version"};
     static const char *const forms[] = {"%u", " %u", "+%u", "0000%u", "%ux", "-%u"};
-    unsigned length = machine->of[VARIABLE_LENGTH];
-    const char *values[] = {filled("", length, 'x'), filled("", length, '7'), "True",
-                            keep_text("%s1", filled("", length, '0'))};
     if (machine->of[VARIABLE]) {
-        world_variable(names[machine->of[VARIABLE] - 1], values[machine->of[VARIABLE_FORM]]);
+        world_variable(names[machine->of[VARIABLE] - 1], value_of(machine));
     }
     if (machine->of[SORT]) {
         world_variable("OCL_ICD_PLATFORM_SORT", sorts[machine->of[SORT]]);
@@ -472,12 +591,50 @@ static void add_layer_file(const struct machine *machine, unsigned number, const
     }
 }
 
-static void make_layers(const struct machine *machine)
+static void add_layer(const struct machine *machine, const char *path)
+{
+    struct chain_layer *layer = chain_add(path, (enum layer_scheme)machine->of[LAYER_SCHEME]);
+    if (layer) {
+        layer->kind = (enum layer_table)machine->of[LAYER_HOLES];
+        layer->hole = layer->kind != TABLE_WHOLE && layer->library->number % 2;
+    }
+}
+
+/* Each second layer by OPENCL_LAYERS, the others by files in OPENCL_LAYER_PATH. */
+static void make_layer_halves(const struct machine *machine)
 {
     unsigned count = machine->of[LAYERS_COUNT];
+    char *list = keep((size_t)count * 32 + machine->of[ENDING] + 1);
+    char *to = list;
+    chain_clear();
+    for (unsigned i = 0; i < count; i++) {
+        const char *path = keep_text("/layers/l%u.so", i);
+        add_layer(machine, path);
+        if (i % 2 == 0) {
+            to = stpcpy(stpcpy(to, i ? ":" : ""), path);
+        } else {
+            world_file(keep_text("/lay/%04u.lay", i), FILE_REGULAR, path, strlen(path));
+        }
+    }
+    stpcpy(to, filled("", machine->of[ENDING], ':'));
+    if (count && machine->of[LAYER_HALF] != 2) {
+        world_variable("OPENCL_LAYERS", list);
+    }
+    if (count && machine->of[LAYER_HALF] != 1) {
+        world_variable("OPENCL_LAYER_PATH", "/lay");
+    }
+}
+
+static void make_layers(const struct machine *machine)
+{
+    if (has_layer_halves(machine)) {
+        make_layer_halves(machine);
+        return;
+    }
+    unsigned count = machine->of[LAYERS_COUNT];
     unsigned again = machine->of[LAYER_DUPLICATE];
-    char *list =
-        keep((size_t)(count + 3) * 32 + 2 * (size_t)machine->of[LAYER_PATH] + machine->of[ABSENT] + machine->of[EMPTY]);
+    char *list = keep((size_t)(count + 3) * 32 + 2 * (size_t)machine->of[LAYER_PATH] + machine->of[ABSENT] +
+                      machine->of[EMPTY] + machine->of[ENDING]);
     char *to = list;
     const char *end_of_first = NULL;
     const char *first = "";
@@ -491,7 +648,7 @@ static void make_layers(const struct machine *machine)
         const char *path =
             i + 1 == count ? long_path("/layers/", name, machine->of[LAYER_PATH]) : keep_text("/layers/%s", name);
         first = i ? first : path;
-        chain_add(path, (enum layer_scheme)machine->of[LAYER_SCHEME]);
+        add_layer(machine, path);
         bool twice = again && (i + 1 == again || (i + 1 == count && again > count));
         for (int n = 0; n <= twice; n++) {
             const char *named = n ? first : path;
@@ -501,6 +658,7 @@ static void make_layers(const struct machine *machine)
             add_layer_file(machine, ++number, named);
         }
     }
+    stpcpy(to, filled("", machine->of[ENDING], ':'));
     bool beside = machine->of[LAYER_WAY] >= LAYER_WAY_LIST_BESIDE;
     bool files = has_layer_files(machine);
     if (count && (!files || beside)) {

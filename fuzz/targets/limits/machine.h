@@ -49,13 +49,18 @@ enum number {
     ALIKE,        /* length of what the names of all files begin with */
     EMPTY,        /* empty elements after the first one of a list */
     CAPITALS,     /* the names of the first half of all files begin with capitals */
+    ENDING,       /* separators at the end of lists */
+    LAYER_HOLES,  /* enum layer_table; each second layer has a hole where others have clFlush */
     NUMBERS,
     CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
     CLASS_B,
+    HALF,       /* 1, 2: only the first or the second of two variables is set */
+    LAYER_HALF, /* the same for those of layers */
     ALL_NUMBERS
 };
 
-/* BESIDE: another variable names a folder without files, or a library that is not there. */
+/* BESIDE: another variable names a folder without files, or a library that is not there. AND: each second vendor or
+ * layer is named by another variable. */
 enum way {
     WAY_FOLDER,
     WAY_VENDORS,
@@ -65,9 +70,18 @@ enum way {
     WAY_LIBRARY,
     WAY_LIST_BESIDE,
     WAY_VENDORS_BESIDE,
+    WAY_LIST_AND_VENDORS,
+    WAY_VENDORS_AND_PATH,
     WAYS
 };
-enum layer_way { LAYER_WAY_LIST, LAYER_WAY_FILES, LAYER_WAY_LIST_BESIDE, LAYER_WAY_FILES_BESIDE, LAYER_WAYS };
+enum layer_way {
+    LAYER_WAY_LIST,
+    LAYER_WAY_FILES,
+    LAYER_WAY_LIST_BESIDE,
+    LAYER_WAY_FILES_BESIDE,
+    LAYER_WAY_LIST_AND_FILES,
+    LAYER_WAYS
+};
 
 struct machine {
     unsigned of[ALL_NUMBERS];
@@ -82,6 +96,13 @@ struct machine machine_small(const struct machine *machine);
 struct machine machine_of_two(const struct machine *machine, unsigned class_a, unsigned class_b);
 /* One with three platforms, for the default among them. */
 struct machine machine_of_three(const struct machine *machine);
+/* One with two vendors, each named by a variable, of which one is set: 1 or 2. */
+struct machine machine_of_half(const struct machine *machine, unsigned half);
+/* The same with two layers. */
+struct machine machine_of_layer_half(const struct machine *machine, unsigned half);
+/* Whether vendors, or layers, are named by two variables. */
+bool has_halves(const struct machine *machine);
+bool has_layer_halves(const struct machine *machine);
 
 /* Makes the vendors, files, variables and layers. */
 void machine_make(const struct machine *machine);

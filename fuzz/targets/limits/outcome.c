@@ -145,6 +145,7 @@ void look(struct offered_list *offered, struct outcome *outcome)
         }
     }
     outcome->layer_inits = chain_length ? chain[0].inits : 0;
+    outcome->second_inits = chain_length > 1 ? chain[1].inits : 0;
 }
 
 /* --- without a platform --- */

@@ -23,6 +23,7 @@ struct outcome {
     enum direction order;       /* of platforms, by their numbers */
     enum direction layer_order; /* of the layers' inits, by their numbers */
     unsigned layer_inits;       /* of each layer */
+    unsigned second_inits;      /* of the second one alone */
     unsigned layer_ends;
     enum direction end_order;
     unsigned special_open; /* libraries that stay open at the end of the loader: handles */
