@@ -53,6 +53,14 @@ def test_neighbours_of_a_size_are_tried() -> None:
     assert {place, place + 1, place + 2} <= codes
 
 
+def test_a_default_with_zeros_before_it_is_another_number_to_base_8() -> None:
+    """Both are platforms: a default that is none may end with another defect, which hides this one."""
+    zeros = sweep.setting("VENDORS_COUNT", 33) + sweep.setting("DEFAULT_FORM", 3)
+    codes = {seed[-3] for seed in sweep.limits() if seed[:-4] == zeros and seed[-4] == sweep.numbers()["DEFAULT"]}
+    values = {sweep._sizes()[(code - 128) // 3] - 1 + (code - 128) % 3 for code in codes if code >= 128}
+    assert any(10 <= value - 1 <= 17 for value in values)
+
+
 def test_a_folder_holds_the_seeds_and_nothing_else(tmp_path: Path) -> None:
     folder = sweep.folder("limits", tmp_path)
     assert folder is not None

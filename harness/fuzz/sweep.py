@@ -73,7 +73,10 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     ),
     "LAYER_PATH": ({"LAYERS_COUNT": 1}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}),
     "LAYER_DUPLICATE": ({"LAYERS_COUNT": 40}, {"LAYERS_COUNT": 40, "LAYER_WAY": 1}),
-    "DEFAULT": (*({"VENDORS_COUNT": count} for count in (5, 17, 33)), {"VENDORS_COUNT": 9, "DEFAULT_FORM": 3}),
+    "DEFAULT": (
+        *({"VENDORS_COUNT": count} for count in (5, 17, 33)),
+        *({"VENDORS_COUNT": count, "DEFAULT_FORM": 3} for count in (9, 33)),
+    ),
     "VARIABLE_LENGTH": (
         *(
             {"VENDORS_COUNT": 4, "VARIABLE": variable, "VARIABLE_FORM": form}
