@@ -219,11 +219,12 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
         assert result == kernels.sifted_expected(), "the kernel of the binary computes something else"
 
     def check_two(objects: IcdObjects) -> None:
-        """Two in one process: neither is taken for the other."""
-        info, cl, again = Info(objects), objects.session, {}
+        """Two in one process: neither is taken for the other. What is wrong in the source, too, is API-KER's."""
+        info, cl, again, sources = Info(objects), objects.session, {}, {}
+        range_ = Range((4,), (), (2,))
         names = ("clharness_ids", "clharness_sift")
         for name in names:
-            program = built(objects, KERNEL_SOURCES[name], "")
+            program = sources[name] = built(objects, KERNEL_SOURCES[name], "")
             (size,) = info.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
             binary, status = cl.buffer(size), cl.buffer(4)
             objects.require(PROGRAM, cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 8, [binary], None))
@@ -235,8 +236,9 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
             assert own == name, f"CL_PROGRAM_KERNEL_NAMES of the binary of {name} is {own!r}"
         kernels = Kernels(objects, again["clharness_sift"])
         assert kernels.sifted() == kernels.sifted_expected(), "the kernel of the binary computes something else"
-        places = Kernels(objects, again["clharness_ids"]).places(Range((4,), (), (2,)))
-        assert places == Range((4,), (), (2,)).places((2, 1, 1)), "the other kernel computes something else"
+        right = range_.places((2, 1, 1))
+        places, of_source = (Kernels(objects, of["clharness_ids"]).places(range_) for of in (again, sources))
+        assert places == right or of_source != right, "the other kernel computes something else"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("binary", check)
