@@ -6,7 +6,7 @@ from __future__ import annotations
 from harness.check import VulkanDriver, requirement
 
 
-@requirement("VK-DRV-036")
+@requirement("VK-DRV-038")
 def test_driver_negotiates_and_makes_an_instance(vulkan_driver: VulkanDriver) -> None:
     """A loader of the newest version is answered, and gets an instance of Vulkan 1.0, also where no device is."""
     missing = vulkan_driver.missing()
