@@ -21,15 +21,14 @@ class Checks(Convenience, ProcessCalls):
     """Assertions of a session: names are those of mock ICDs."""
 
     def check_vendors(self, *names: str) -> None:
-        """These platforms, each once and usable; these vendors and no others loaded, and enumerated exactly once.
+        """These platforms, each once and usable; these vendors and no others loaded (how often is DISC-GEN-025).
 
         Each vendor has one platform and the suffix "_NAME", by which its own function is found.
         """
         self._expect("platforms", sorted(self.used_platforms()), sorted(names))
         self.check_functions(*names, like="clWho_{name}")
         log = reader.read(self._log_path)
-        self._expect("loaded vendors", sorted(event.who for event in log.happened("loaded")), sorted(names))
-        self._expect(f"calls of {ENUMERATE}", sorted(e.who for e in log.calls(ENUMERATE)), sorted(2 * names))
+        self._expect("loaded vendors", sorted({event.who for event in log.happened("loaded")}), sorted(names))
 
     def check_functions(self, *names: str, like: str) -> None:
         """A function of each vendor is its own, by a name such as "clWho_{name}" or "clThing{NAME}"."""

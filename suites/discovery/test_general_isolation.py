@@ -191,7 +191,7 @@ def test_one_good_vendor_is_found_among_many_bad_ones(loader: Loader, sandbox: S
         check_only(cl, sandbox, ["good"])
 
 
-@requirement("DISC-GEN-015")
+@requirement("DISC-ENV-009")
 def test_bad_libraries_named_by_variable_cost_only_themselves(loader: Loader, sandbox: Sandbox) -> None:
     """Bad libraries that a variable names cost neither the other named ones nor those of the directory."""
     loader.require("OCL_ICD_FILENAMES")

@@ -121,7 +121,7 @@ def test_nothing_depends_on_what_memory_held_before(loader: Loader, sandbox: San
         check_usable(cl, sandbox, offers)
 
 
-@requirement("DISC-GEN-001")
+@requirement("DISC-ENV-008")
 def test_named_libraries_and_directory_are_offered_together(loader: Loader, sandbox: Sandbox) -> None:
     """Libraries that a variable names and those of the directory are offered together."""
     loader.require("OCL_ICD_FILENAMES")
