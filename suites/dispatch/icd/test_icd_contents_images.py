@@ -335,16 +335,21 @@ FILLS = {
     "CL_UNSIGNED_INT8 CL_RG": (struct.pack("<4I", 1, 2, 254, 255), bytes([1, 2])),
     "CL_SIGNED_INT32 CL_RG": (struct.pack("<4i", -1, 2, -3, 4), struct.pack("<2i", -1, 2)),
     "CL_UNORM_INT8 CL_A": (struct.pack("<4f", 0, 0, 0, 1), bytes([255])),
+    # The sign of each type that has one.
+    "CL_UNORM_INT16 CL_RGBA": (struct.pack("<4f", 0, 1, 0, 1), struct.pack("<4H", 0, 65535, 0, 65535)),
+    "CL_SNORM_INT8 CL_RGBA": (struct.pack("<4f", -1, 1, 0, -1), struct.pack("<4b", -127, 127, 0, -127)),
+    "CL_SNORM_INT16 CL_RGBA": (struct.pack("<4f", -1, 1, 0, -1), struct.pack("<4h", -32767, 32767, 0, -32767)),
+    "CL_HALF_FLOAT": (struct.pack("<4f", 0.5, -2, 3, 0), struct.pack("<4e", 0.5, -2, 3, 0)),
+}
+
+
+# Colours that a channel does not have: OpenCL C says what becomes of them in kernels, and no text says it of fills.
+NEAREST = {
     # Neither between two numbers nor near the middle of them: the error of a rounding is 0.6 at most.
     "CL_UNORM_INT8 CL_RGBA": (struct.pack("<4f", 100.2 / 255, 100.8 / 255, 2, -1), bytes([100, 101, 255, 0])),
     "CL_UNORM_INT16": (struct.pack("<4f", 0.2 / 65535, 9.8 / 65535, 2, -1), struct.pack("<4H", 0, 10, 65535, 0)),
     "CL_SNORM_INT8": (struct.pack("<4f", 100.2 / 127, -100.8 / 127, 1, 2), struct.pack("<4b", 100, -101, 127, 127)),
     "CL_SNORM_INT16": (struct.pack("<4f", 9.2 / 32767, -9.8 / 32767, 1, 2), struct.pack("<4h", 9, -10, 32767, 32767)),
-    # Numbers that need no rounding: the sign of each type that has one.
-    "CL_UNORM_INT16 CL_RGBA": (struct.pack("<4f", 0, 1, 0, 1), struct.pack("<4H", 0, 65535, 0, 65535)),
-    "CL_SNORM_INT8 CL_RGBA": (struct.pack("<4f", -1, 1, 0, -1), struct.pack("<4b", -127, 127, 0, -127)),
-    "CL_SNORM_INT16 CL_RGBA": (struct.pack("<4f", -1, 1, 0, -1), struct.pack("<4h", -32767, 32767, 0, -32767)),
-    "CL_HALF_FLOAT": (struct.pack("<4f", 0.5, -2, 3, 0), struct.pack("<4e", 0.5, -2, 3, 0)),
     "CL_UNSIGNED_INT8 CL_RGBA": (struct.pack("<4I", 300, 256, 255, 0), bytes([255, 255, 255, 0])),
     "CL_UNSIGNED_INT16 CL_RGBA": (struct.pack("<4I", 70000, 65536, 9, 0), struct.pack("<4H", 65535, 65535, 9, 0)),
     "CL_SIGNED_INT8 CL_RGBA": (struct.pack("<4i", -300, 300, 127, -1), struct.pack("<4b", -128, 127, 127, -1)),
@@ -352,32 +357,42 @@ FILLS = {
 }
 
 
+def check_fill(objects: IcdObjects, kind: str, name: str, fills: dict[str, tuple[bytes, bytes]]) -> None:
+    """Fills a part of such an image with the colour of that name, and compares all of it."""
+    images = Images(objects)
+    type_, _, order = name.partition(" ")
+    image_format = Format(order or "CL_RGBA", type_)
+    images.require(kind, image_format)
+    before, (colour, pixel) = whole(kind, image_format, 1), fills[name]
+    image = image_with(images, kind, image_format, before)
+    origin, region = PARTS[kind]
+    words = [images.session.words(list(w)) for w in (origin, region)]
+    data = images.session.data(colour)
+    images.succeed("clEnqueueFillImage", images.queue, image, data, *words, 0, None, None)
+    data.fill(0)
+    narrow = bytes_of(region, image_format)
+    filled = pixel * (region[0] * region[1] * region[2])
+    size = image_format.size
+    expected = copied(filled, Layout(NO_ORIGIN), before, layout_of(kind, size, origin), narrow)
+    expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], size), expected, "the image")
+
+
 @requirement("API-DAT-014")
 @pytest.mark.parametrize("kind", PARTS)
 def test_part_of_an_image_is_filled_with_a_colour(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """A fill gives each pixel of its region the colour, as the format has it, and no other pixel."""
-
-    def check(objects: IcdObjects, name: str) -> None:
-        images = Images(objects)
-        type_, _, order = name.partition(" ")
-        image_format = Format(order or "CL_RGBA", type_)
-        images.require(kind, image_format)
-        before, (colour, pixel) = whole(kind, image_format, 1), FILLS[name]
-        image = image_with(images, kind, image_format, before)
-        origin, region = PARTS[kind]
-        words = [images.session.words(list(w)) for w in (origin, region)]
-        data = images.session.data(colour)
-        images.succeed("clEnqueueFillImage", images.queue, image, data, *words, 0, None, None)
-        data.fill(0)
-        narrow = bytes_of(region, image_format)
-        filled = pixel * (region[0] * region[1] * region[2])
-        size = image_format.size
-        expected = copied(filled, Layout(NO_ORIGIN), before, layout_of(kind, size, origin), narrow)
-        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], size), expected, "the image")
-
     with icd.attempts(sandbox) as attempts:
         for name in FILLS:
-            attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
+            attempts.check(name, lambda objects, name=name: check_fill(objects, kind, name, FILLS))  # type: ignore[misc]
+
+
+@requirement("API-DAT-020")
+@pytest.mark.parametrize("kind", PARTS)
+def test_colour_that_a_channel_cannot_hold_becomes_the_nearest(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """A fill rounds a colour and cuts it to what a channel holds, as a kernel does that writes it."""
+    with icd.attempts(sandbox) as attempts:
+        for name in NEAREST:
+            attempts.check(name, lambda objects, name=name: check_fill(objects, kind, name, NEAREST))  # type: ignore[misc]
 
 
 # Images of more columns, rows or slices than a few, which every device with images has.
