@@ -279,7 +279,7 @@ class Calls(Connection):
     def module(self, address: Value) -> str:
         """Path of the library that an address lies in; "" for none."""
         try:
-            return bytes.fromhex(self.command(f"module {address.token}")).decode()
+            return self._library_path(self.command(f"module {address.token}"))
         except CommandError:
             return ""
 
@@ -290,10 +290,14 @@ class Calls(Connection):
             some = addresses[at : at + _AT_ONCE]
             try:
                 answers = self.commands(*(f"module {address.token}" for address in some))
-                paths += [bytes.fromhex(answer).decode() for answer in answers]
+                paths += [self._library_path(answer) for answer in answers]
             except CommandError:  # one of them lies in none
                 paths += [self.module(address) for address in some]
         return paths
+
+    def _library_path(self, answer: str) -> str:
+        """The path that the probe answers."""
+        return bytes.fromhex(answer).decode()
 
     def library_symbol(self, library: Path, name: str) -> Value:
         """The address of a symbol of a library, which stays loaded."""

@@ -96,10 +96,8 @@ class WindowsSession(Session):
         """Whether a library is loaded."""
         return bool(int(self.command(f"loaded {windows_path(Path(_unix(path))).encode().hex()}"), 16))
 
-    def module(self, address: object) -> str:
-        """Path of the library that an address lies in; "" for none."""
-        text = super().module(address)  # type: ignore[arg-type]
-        return _unix(text)
+    def _library_path(self, answer: str) -> str:
+        return _unix(super()._library_path(answer))
 
     def held(self) -> Held:
         """What the process has not given back so far."""
