@@ -134,6 +134,8 @@ def test_memory_object_of_another_type_is_invalid_mem_object(icd: Icd, sandbox: 
         objects.require_images()
         other = "image" if "buffer" in parameter.name else "mem"
         error = calls.prepare(objects, function, {parameter.name: other}).make()
+        if function == "clEnqueueCopyImage" and error == CL.IMAGE_FORMAT_MISMATCH:
+            return  # nor do an image and a buffer have the same format
         assert error == CL.INVALID_MEM_OBJECT, f"answered {error}, expected CL_INVALID_MEM_OBJECT"
 
     with icd.attempts(sandbox) as attempts:

@@ -84,7 +84,6 @@ def test_repeated_property_is_refused(icd: Icd, sandbox: Sandbox, function: str)
 BAD = {
     CONTEXT: [(CL.CONTEXT_INTEROP_USER_SYNC, 2), (CL.CONTEXT_INTEROP_USER_SYNC, 0x7777)],
     FROM_TYPE: [(CL.CONTEXT_INTEROP_USER_SYNC, 2), (CL.CONTEXT_INTEROP_USER_SYNC, 0x7777)],
-    BUFFER: [(CL.MEM_DEVICE_PRIVATE_ADDRESS_EXT, 2)],
     SAMPLER: [
         (CL.SAMPLER_FILTER_MODE, 0),
         (CL.SAMPLER_FILTER_MODE, 0x7777),
