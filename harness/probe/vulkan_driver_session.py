@@ -167,6 +167,15 @@ class VulkanDriverSession(VulkanSession):
             devices += groups.handles()[first : first + self.member(groups, _GROUP, "physicalDeviceCount", index)]
         return devices
 
+    def is_of_vulkan_1_1(self) -> bool:
+        """Whether the driver itself is of Vulkan 1.1 or newer; those of 1.0 may refuse instances of a later version."""
+        tells = bool(self.find(None, "vkEnumerateInstanceVersion"))
+        return tells and self.instance_version() >= version_number("1.1.0")
+
+    def newer_version(self) -> str:
+        """1.1.0, or 1.0.0 where the driver may refuse that."""
+        return "1.1.0" if self.is_of_vulkan_1_1() else "1.0.0"
+
     def device_version(self, device: Value) -> int:
         """The version of Vulkan of a physical device."""
         properties = self.buffer(vulkan().structures["VkPhysicalDeviceProperties"].size)

@@ -66,11 +66,11 @@ def identities(session: IcdSession, query: str) -> list[bytes]:
 
 
 def in_two_processes(icd: Icd, sandbox: Sandbox, query: str) -> list[list[bytes]]:
-    """The UUIDs that two processes read, one after the other."""
+    """The UUIDs that two processes read, one after the other; devices may be listed in another order."""
     result = []
     for _ in range(2):
         with icd.open(sandbox) as session:
-            result.append(identities(session, query))
+            result.append(sorted(identities(session, query)))
     return result
 
 

@@ -126,10 +126,16 @@ def test_error_in_source_is_in_the_log(icd: Icd, through: Loader, sandbox: Sandb
             check_log(compute)
 
 
-@requirement("API-THR-002", "API-THR-003", "API-THR-004", "API-THR-005", "API-THR-006")
-@pytest.mark.parametrize(
-    "check", [check_sum, check_local_memory, check_image, check_two_queues, check_error], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("check", [
+    pytest.param(check, marks=pytest.mark.requirement(one), id=check.__name__)
+    for check, one in (
+        (check_sum, "API-THR-002"),
+        (check_local_memory, "API-THR-003"),
+        (check_image, "API-THR-004"),
+        (check_two_queues, "API-THR-005"),
+        (check_error, "API-THR-006"),
+    )
+])  # fmt: skip
 def test_kernels_compute_the_same_without_a_loader(
     icd: Icd, sandbox: Sandbox, check: Callable[[Compute], None]
 ) -> None:

@@ -115,8 +115,14 @@ def pipe(creator: Creator, words: list[int] | None) -> tuple[int, Value]:
 
 def has_pipes(creator: Creator) -> bool:
     """Devices of OpenCL 2 have pipes; from 3.0 on they say whether they have."""
-    creator.objects.require_function("clCreatePipe", creator.version)
-    return creator.version < (3, 0) or bool(creator.device_number(CL.DEVICE_PIPE_SUPPORT, 4))
+    creator.objects.require_function("clCreatePipe", creator.objects.device_version())
+    if creator.objects.device_version() < (3, 0):
+        return True
+    support = creator.session.buffer(4, 0)
+    query = CL.DEVICE_PIPE_SUPPORT
+    if creator.session.call("clGetDeviceInfo", creator.objects.device, query, 4, support, None):
+        raise Unsupported("loader", "this device does not say whether it has pipes", "precondition")
+    return bool(support.u32())
 
 
 def pipes(creator: Creator) -> None:

@@ -74,7 +74,7 @@ def test_bits_that_the_device_lacks_are_invalid_queue_properties(icd: Icd, sandb
                 assert older(creator, bit)[0] == error
             if not creator.device_number(CL.DEVICE_QUEUE_ON_DEVICE_PROPERTIES, 8):
                 bits = CL.QUEUE_ON_DEVICE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
-                unknown = [CL.INVALID_VALUE] * (creator.version < (2, 0))  # these bits came with OpenCL 2.0
+                unknown = [CL.INVALID_VALUE] * (creator.objects.device_version() < (2, 0))  # they came with OpenCL 2.0
                 with parts(shown([(CL.QUEUE_PROPERTIES, bits)])):
                     creator.expect_refused([(CL.QUEUE_PROPERTIES, bits)], CL.INVALID_QUEUE_PROPERTIES, *unknown)
 

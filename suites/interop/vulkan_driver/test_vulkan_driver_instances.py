@@ -11,18 +11,12 @@ from harness.check import (
     VK,
     Unsupported,
     VulkanDriver,
-    VulkanDriverSession,
     VulkanSandbox,
     requirement,
-    version_number,
 )
 
 BEYOND = "1.1023.0"  # above all versions that there are
 VERSIONS = ["1.0.0", "1.0.999", "1.1.0", "1.2.0", "1.3.0", "1.4.0", BEYOND, "2.0.0", "9.9.9"]
-
-
-def is_of_vulkan_1_1(vk: VulkanDriverSession) -> bool:
-    return bool(vk.find(None, "vkEnumerateInstanceVersion")) and vk.instance_version() >= version_number("1.1.0")
 
 
 @requirement("VK-VER-009", "VK-DRV-010")
@@ -34,7 +28,7 @@ def test_version_of_an_application_is_no_reason_to_refuse(
     the error that refuses it."""
     with vulkan_driver.open(sandbox) as vk:
         agreed = vk.begin()
-        if agreed < 5 and not is_of_vulkan_1_1(vk):
+        if agreed < 5 and not vk.is_of_vulkan_1_1():
             raise Unsupported("loader", f"this driver is of Vulkan 1.0 and of version {agreed} of the interface")
         assert vk.CreateInstance("1.0.0")[0] == VK.SUCCESS
         rc, _ = vk.CreateInstance(version)

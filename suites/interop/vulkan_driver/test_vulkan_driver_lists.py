@@ -49,7 +49,7 @@ def listing(vk: VulkanDriverSession, what: str) -> Listing:
     extension = BLANK * structures["VkExtensionProperties"].size
     if what == "instance extensions":
         return Listing(lambda n, to: vk.vkEnumerateInstanceExtensionProperties(None, n, to), extension)
-    instance = vk.instance(api_version="1.1.0" if what == "groups" else "1.0.0")
+    instance = vk.instance(api_version=vk.newer_version() if what == "groups" else "1.0.0")
     if what == "devices":
         return Listing(lambda n, to: vk.vkEnumeratePhysicalDevices(instance, n, to), BLANK * 8)
     if what == "groups":
@@ -138,7 +138,7 @@ def test_devices_of_a_driver_keep_their_handles(vulkan_driver: VulkanDriver, san
     """Listed again, by themselves or in groups, devices are the same objects, each in one group."""
     with vulkan_driver.open(sandbox) as vk:
         vk.begin()
-        instance = vk.instance(api_version="1.1.0")
+        instance = vk.instance(api_version=vk.newer_version())
         devices = vk.some_devices(instance)
         assert len(set(devices)) == len(devices)
         assert sorted(vk.physical_devices(instance)) == sorted(devices)
@@ -155,7 +155,7 @@ def test_driver_without_devices_does_not_crash(
     with vulkan_driver.open(sandbox) as vk:
         vk.begin()
         for _ in range(2):
-            instance, count = vk.instance(api_version="1.1.0"), vk.buffer(4, 0)
+            instance, count = vk.instance(api_version=vk.newer_version()), vk.buffer(4, 0)
             vk.vkEnumeratePhysicalDevices(instance, count, None)
             number = count.u32()
             vk.vkEnumeratePhysicalDevices(instance, vk.data(bytes(4)), vk.buffer(8))

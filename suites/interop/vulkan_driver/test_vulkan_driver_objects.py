@@ -80,8 +80,8 @@ def later_object(vk: VulkanDriverSession, origin: str) -> Value:
         return vk.device(physical_device)
     if origin == "secondary command buffer":
         return vk.command_buffers(vk.device(physical_device), level=SECONDARY)[0]
-    if vk.device_version(physical_device) < version_number("1.1.0"):
-        raise Unsupported("loader", "this driver's device is of Vulkan 1.0: it has no vkGetDeviceQueue2")
+    if not vk.is_of_vulkan_1_1() or vk.device_version(physical_device) < version_number("1.1.0"):
+        raise Unsupported("loader", "this driver or its device is of Vulkan 1.0: it has no vkGetDeviceQueue2")
     device = vk.device(vk.some_devices(vk.instance(api_version="1.1.0"))[0])
     queue = vk.buffer(8)
     vk.vkGetDeviceQueue2(device, vk.structure("VkDeviceQueueInfo2"), queue)
