@@ -176,6 +176,7 @@ class Sharing:
     def __init__(self, cl: Session, platform: Value) -> None:
         self.cl = cl
         self.platform = platform
+        self.found: dict[str, Value | None] = {}
         self.device = cl.GetDeviceIDs(platform)[0]
         names = ("CL_GL_CONTEXT_KHR", CONTEXT, "CL_EGL_DISPLAY_KHR", DISPLAY, "CL_CONTEXT_PLATFORM", platform)
         words = [api().constant(name) if isinstance(name, str) else name for name in names]
@@ -184,9 +185,11 @@ class Sharing:
         self.queue = self.make("clCreateCommandQueue", self.device, 0)
 
     def call(self, function: str, *arguments: Any) -> int:
-        if self.cl.symbol(function):
-            return self.cl.call(function, *arguments)
-        return self.cl.call_at(self.cl.GetExtensionFunctionAddress(function), function, *arguments)
+        """By the first way there is: no text demands one of them."""
+        if function not in self.found:
+            self.found[function] = ways(self.cl, api().functions[function], self.platform)[0]
+        address = self.found[function]
+        return self.cl.call(function, *arguments) if address is None else self.cl.call_at(address, function, *arguments)
 
     def make(self, function: str, *arguments: Any) -> Value:
         code = self.cl.buffer(4)

@@ -57,8 +57,23 @@ def test_package_with_a_mapping_layer_costs_nobody(
     with loader.start(sandbox) as cl:
         names = cl.used_platforms()
     assert {name for name in names if not name.startswith("mapping")} == {"driver", "registered"}
-    assert not {"x86", "arm64"} & {name.rpartition("-")[2] for name in names}, "a library of another machine is used"
     record(", ".join(names))
+
+
+@requirement("DISC-WIN-027")
+@pytest.mark.parametrize("lengths", [(1,), (9, 30, 1)], ids=str)
+def test_package_gives_no_library_of_another_machine(
+    loader: WindowsLoader, sandbox: Sandbox, lengths: Sequence[int]
+) -> None:
+    """Of the libraries of a package, which has one for every machine, none is used that is for another one."""
+    for number, length in enumerate(lengths):
+        folder = sandbox.folder("package" + str(number) * length)
+        mapping_layer(sandbox, folder, f"mapping{number}")
+        sandbox.package(folder, PACKAGE_FAMILY, name=f"clharness.package{number}")
+    sandbox.adapter(vendor=sandbox.icd("driver"))
+    with loader.start(sandbox) as cl:
+        names = cl.used_platforms()
+    assert not {"x86", "arm64"} & {name.rpartition("-")[2] for name in names}, "a library of another machine is used"
 
 
 @requirement("DISC-WIN-005")

@@ -174,8 +174,10 @@ def test_devices_keep_their_handles_where_others_appear(vulkan_loader: VulkanLoa
             assert {"a.0", "grows.0"} <= {vk.device_name(device) for device in handles}
 
 
-@requirement("VK-OBJ-020")
-@pytest.mark.parametrize("form", ["0x{:x}:0x1", "{:x}:1", "{:X}:1", "0x{:X}:0x0001"])
+@pytest.mark.parametrize("form", [
+    *(pytest.param(form, marks=pytest.mark.requirement("VK-OBJ-020")) for form in ("0x{:x}:0x1", "0x{:X}:0x0001")),
+    *(pytest.param(form, marks=pytest.mark.requirement("VK-OBJ-050")) for form in ("{:x}:1", "{:X}:1")),
+])  # fmt: skip
 @pytest.mark.parametrize("chosen", ["a", "b", "c"])
 def test_user_puts_a_device_first(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, chosen: str, form: str) -> None:
     """VK_LOADER_DEVICE_SELECT names vendor and device in hexadecimal; that one comes first, all others are there."""

@@ -400,7 +400,7 @@ def test_extension_that_the_loader_does_not_know_is_enabled_where_the_user_wants
     assert unknown in creation.data["in"]["extensions"].split()
 
 
-@requirement("VK-EXT-002")
+@requirement("VK-EXT-024")
 def test_features_of_a_device_reach_a_driver_that_lacks_the_extension(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
 ) -> None:

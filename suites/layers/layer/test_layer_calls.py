@@ -31,7 +31,7 @@ def functions() -> list[Any]:
     return [pytest.param(function, id=function.name) for function in api().dispatched()]
 
 
-@requirement("LAY-CHN-010")
+@requirement("LAY-CHN-010", "LAY-INI-013")
 @pytest.mark.parametrize("function", functions())
 def test_call_is_handed_on_once_unchanged(layer: Layer, sandbox: Sandbox, function: Function) -> None:
     """A call reaches the target's function, once, with every argument as it was; so does the answer come back.

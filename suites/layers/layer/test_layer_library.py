@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library of a layer: what it exports, and what it takes from elsewhere (LAY-API, LAY-INI-013)."""
+"""The library of a layer: what it exports, and what it takes from elsewhere (LAY-API, LAY-INI-027)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_layer_is_initialised_and_deinitialised(layer: Layer, sandbox: Sandbox) 
         assert session.quit() == 0
 
 
-@requirement("LAY-INI-013")
+@requirement("LAY-INI-027")
 def test_layer_imports_no_function_of_a_loader(layer: Layer) -> None:
     """No function of OpenCL is taken from another library: all calls go through the target's table."""
     assert layer.facts.functions

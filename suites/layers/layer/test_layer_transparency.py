@@ -90,7 +90,7 @@ def wrong(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer],
     return result
 
 
-@requirement("LAY-CHN-010")
+@requirement("LAY-CHN-010", "LAY-INI-013")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("function", functions())
 def test_call_through_a_loader_passes_the_chain_once(
