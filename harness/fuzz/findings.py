@@ -103,9 +103,9 @@ class Keeper:
     ) -> Finding | None:
         """Replays the input, makes it small and writes its folder. `known` are the keys found before.
 
-        A finding is replayed without breakpoints: what shows only with them is not a finding, and None. An ICD cannot
-        be put back into an earlier state, so that a fresh process may show nothing of a true finding: it is unstable
-        then.
+        A finding is replayed without breakpoints: what shows only with them is not a finding, and None; nor is what
+        took long by the clock alone. An ICD cannot be put back into an earlier state, so that a fresh process may show
+        nothing of a true finding: it is unstable then.
         """
         work = self._out / "work" / f"replay-{target}-{word(first.key)}"
         limit = 2 if first.kind == "hang" else TIME_LIMIT
@@ -116,6 +116,9 @@ class Keeper:
             behind = tuple(sorted(set(known) - {first.key}))
             replayer = Replayer(program, setting.passing_over(behind), work, limit)
         shown = [replayer.replay(data).key == first.key for _ in range(REPLAYS)]
+        if first.by_clock and not any(shown):
+            shutil.rmtree(work, ignore_errors=True)
+            return None
         if watched.blocks and not any(shown):
             again = Replayer(program, watched.passing_over(behind), work, limit)
             if not setting.icd or any(again.replay(data).key == first.key for _ in range(REPLAYS)):

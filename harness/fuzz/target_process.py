@@ -7,12 +7,14 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.errors import HarnessError
 from harness.fuzz.subject import FuzzSubject, symbolizer
+from harness.probe.patience import TICK, Meter, wall_limit
 
 TIME_LIMIT = 5  # seconds of one input
 _USAGE = 2  # the engine's exit code where it could not begin
@@ -39,6 +41,11 @@ class Defect:
     key: str
     sentence: str
     by_engine: bool = False  # in its own line; else the key was made of a sanitizer's report
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether only time says so, which a busy machine takes, too."""
+        return self.key.startswith("hang@")
 
 
 @dataclass(frozen=True)
@@ -174,7 +181,11 @@ class Replay:
 
 
 class Replayer:
-    """Runs a target on single inputs, each in a fresh process."""
+    """Runs a target on single inputs, each in a fresh process.
+
+    An input hangs that takes more than the limit of the time that its process can use: by the clock, by which the
+    fuzzer goes, every input hangs on a machine that is busy enough.
+    """
 
     def __init__(self, program: Path, setting: Setting, folder: Path, limit: int = TIME_LIMIT) -> None:
         self._program, self._setting, self.folder, self._limit = program, setting, folder, limit
@@ -206,14 +217,48 @@ class Replayer:
                 stdin=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired:
-            return Replay(Defect("hang", "hang@nowhere", "nothing ended the process"), "")
+            ends = not self._hangs(file, variables)
+            return Replay(None if ends else Defect("hang", "hang@nowhere", "nothing ended the process"), "")
         output = done.stderr.decode(errors="replace") + done.stdout.decode(errors="replace")
         if done.returncode == _USAGE:
             raise HarnessError(f"{self._program.name} cannot run: {stop_message(output)}")
         if done.returncode == 0:
             return Replay(None, output)
         defect = read_finding(output, self._setting.subject)
+        if (
+            defect
+            and defect.kind == "hang"
+            and not defect.key.startswith("out-of-memory")
+            and not self._hangs(file, variables)
+        ):
+            return Replay(None, output)
         return Replay(defect or Defect("crash", f"status{done.returncode}@nowhere", _ended(done.returncode)), output)
+
+    def _hangs(self, file: Path, variables: Mapping[str, str]) -> bool:
+        """Whether an input that took too long by the clock does so by the time that its process can use, too."""
+        options = ["-timeout=0", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
+        process = subprocess.Popen(
+            [str(self._program), *options, str(file)],
+            env=environment(variables, symbolize=False),
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        started = time.monotonic()
+        meter = Meter(process.pid, started)
+        try:
+            while meter.used <= self._limit and time.monotonic() - started < wall_limit(self._limit):
+                try:
+                    process.wait(TICK)
+                except subprocess.TimeoutExpired:
+                    meter.look()
+                else:
+                    return False
+            return meter.used > self._limit
+        finally:
+            process.kill()
+            process.wait()
 
 
 def stop_message(output: str) -> str:
