@@ -55,6 +55,18 @@ def test_correct_driver_is_green(sandbox: VulkanSandbox, tmp_path: Path, by: str
     assert of_manifests == ({"pass"} if by == "manifest" else {"unsupported"})
 
 
+def test_driver_of_vulkan_1_0_may_refuse_later_versions(sandbox: VulkanSandbox, tmp_path: Path) -> None:
+    """Its handles, objects and lists are asked for by instances of Vulkan 1.0: none of these checks is red."""
+    faults = ["create_instance_refuses_versions", "create_instance_refuses_extensions"]
+    lacks = ["vkEnumerateInstanceVersion", "vkEnumeratePhysicalDeviceGroups", "vkGetDeviceQueue2"]
+    sandbox.driver("old", faults=faults, api_version="1.0.0", functions={"lacks": lacks})
+    records = tmp_path / "run.jsonl"
+    done = run_icd(sandbox.shown[0], "--json", records, "-k", "driver_handles or driver_objects or driver_lists")
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = [line for line in map(json.loads, records.read_text().splitlines()) if line["record"] == "case"]
+    assert sum(case["verdict"] == "pass" for case in cases) > len(cases) // 2 > 5
+
+
 def test_faulty_driver_is_red(sandbox: VulkanSandbox) -> None:
     """The report names the manifest that reproduces the case."""
     sandbox.driver("mine", faults=["queue_without_magic"])
