@@ -216,7 +216,7 @@ def test_sampler_of_all_modes_is_made(icd: Icd, sandbox: Sandbox, function: str)
 
     def check(objects: IcdObjects, normalized: bool, addressing: str, filter_: str) -> None:
         objects.require_images()
-        if addressing == "CL_ADDRESS_MIRRORED_REPEAT" and objects.version() < (1, 1):
+        if addressing == "CL_ADDRESS_MIRRORED_REPEAT" and objects.device_version() < (1, 1):
             raise Unsupported("loader", "this mode came with OpenCL 1.1", addressing)
         values = [int(normalized), api().constant(addressing), api().constant(filter_)]
         names = (CL.SAMPLER_NORMALIZED_COORDS, CL.SAMPLER_ADDRESSING_MODE, CL.SAMPLER_FILTER_MODE)
