@@ -141,7 +141,7 @@ def test_extensions_separated_by_other_white_space_harm_no_other_vendor(
 SUFFIXES = ["", "X", "NV", "AMDX", "x" * 7, "Y" * 15, "Y" * 16, "Y" * 17, "Z" * 31, "Z" * 63, "Q" * 64, "W" * 255]
 
 
-@requirement("DISC-ACC-018", "DISC-ACC-016")
+@requirement("DISC-ACC-018")
 @pytest.mark.parametrize("suffix", SUFFIXES, ids=lambda suffix: f"{len(suffix)}")
 def test_suffix_of_any_length_finds_the_functions(loader: Loader, sandbox: Sandbox, suffix: str) -> None:
     """A platform is offered whatever the length of its suffix, which may be empty; its functions are found by it."""
