@@ -22,8 +22,8 @@ class Calls:
     def __init__(self, cl: Session) -> None:
         self.cl = cl
         # Not the query by platform, which may give the vendor's own function.
-        self.address = cl.GetExtensionFunctionAddress(FUNCTION) or cl.symbol(FUNCTION)
-        if not self.address:
+        self.address = cl.GetExtensionFunctionAddress(FUNCTION)
+        if not self.address and not cl.symbol(FUNCTION):
             raise Unsupported("loader", f"{FUNCTION} is to be had of each platform only", FUNCTION)
 
     def listed(self, platform: Value, attributes: list[Any]) -> Buffer:
@@ -39,8 +39,12 @@ class Calls:
         size_ret: Buffer | None,
         attributes: list[Any] = ATTRIBUTES,
     ) -> int:
-        listed = self.listed(platform, attributes)
-        return self.cl.call_at(self.address, FUNCTION, listed, query, size, to, size_ret)
+        given = (self.listed(platform, attributes), query, size, to, size_ret)
+        if self.address:
+            return self.cl.call_at(self.address, FUNCTION, *given)
+        error = self.cl.call(FUNCTION, *given)
+        assert isinstance(error, int)
+        return error
 
     def errors(self, platform: Value, attributes: list[Any] = ATTRIBUTES) -> list[int]:
         """What each function reports; no context is made."""

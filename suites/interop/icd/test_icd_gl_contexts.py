@@ -224,10 +224,10 @@ def test_device_that_cannot_share_is_invalid_operation(icd: Icd, sandbox: Sandbo
                 assert error in NO_CONTEXT_EITHER
             for kind in (platform.type_of(platform.others[0]), api().constant("CL_DEVICE_TYPE_ALL")):
                 code, listed = session.buffer(4), session.words(platform.listed(*attributes))
-                context = session.call(BY_TYPE, listed, kind, None, None, code)
+                made = session.call(BY_TYPE, listed, kind, None, None, code)
                 # A context of those devices that can share is right, too, and so is that no device matches.
                 assert code.code() in (CL.SUCCESS, *NO_CONTEXT_EITHER, CL.DEVICE_NOT_FOUND)
-                assert bool(context) == (code.code() == CL.SUCCESS)
+                assert bool(made) == (code.code() == CL.SUCCESS)
             assert usable(platform, attributes, BY_DEVICES)
 
 
