@@ -129,4 +129,4 @@ def test_faulty_ones_are_red_and_sound_ones_green(project: Consumer, faulty: str
         assert re.findall(r"(layer|ICD) .*: as expected, (?!0)", done.stdout), done.stdout
     else:
         assert failed(done) == NAMES, done.stdout
-        assert "LAY-INI" in done.stdout and "DISC-ACC-025" in done.stdout
+        assert "LAY-INI" in done.stdout and "DISC-ACC-026" in done.stdout

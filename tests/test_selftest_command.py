@@ -236,7 +236,7 @@ def test_a_sample_is_repeatable(capsys: pytest.CaptureFixture[str]) -> None:
     ("fault", "line"),
     [
         (["--fault", "newline_kept"], "DISC-LNX-014: makes the loader take the newline for a part of the name."),
-        (["--icd", "--fault", "no_address_query"], "DISC-ACC-023: makes the ICD lack clGetExtensionFunctionAddress"),
+        (["--icd", "--fault", "no_address_query"], "DISC-ACC-038: makes the ICD lack clGetExtensionFunctionAddress"),
         (["--icd", "--fault", "flush_fails"], "API-ARG-002: the ICD answers CL_OUT_OF_RESOURCES to clFlush."),
     ],
 )
