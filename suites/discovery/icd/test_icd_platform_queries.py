@@ -49,6 +49,7 @@ def test_suffix_has_no_spaces(icd: Icd, sandbox: Sandbox) -> None:
 
 def string_of(session: IcdSession, platform: Value, query: str) -> bytes:
     """An answer in memory of exactly the size that is told before it, and with it."""
+    session.platform = platform
     needed = size_of(session, platform, query)
     text, size = session.buffer(needed), session.buffer(8, 0)
     assert session.call("clGetPlatformInfo", platform, api().constant(query), needed, text, size) == CL.SUCCESS
