@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import itertools
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from harness.api.codes import CL, Code
 from harness.api.model import api
+from harness.check.icd.platform import revision_in
 from harness.probe.answers import number_of, numbers_of
 from harness.probe.calls import Buffer, CallFailed
 from harness.probe.icd_objects import IcdObjects
@@ -241,20 +241,19 @@ class Creator:
     def has_private_addresses(self) -> bool:
         """Whether buffers have the property of cl_ext_buffer_device_address: drafts before 1.0 had a flag instead."""
         name = "cl_ext_buffer_device_address"
-        return name in self.extensions and self.revision(name) >= (1, 0)
+        if name not in self.extensions:
+            return False
+        revision = self._revision(name)
+        return revision is None or revision >= (1, 0, 0)
 
-    def revision(self, extension: str) -> tuple[int, int]:
-        """What the device tells of an extension's revision; 1.0 where it does not."""
+    def _revision(self, extension: str) -> tuple[int, int, int] | None:
+        """What the device tells of an extension's revision; None where it does not."""
         room, call = self.session.read_with_call(self.session.buffer(8, 0)), self.session.call
         if call("clGetDeviceInfo", self.objects.device, CL.DEVICE_EXTENSIONS_WITH_VERSION, 0, None, room):
-            return 1, 0
+            return None
         listed = self.session.read_with_call(self.session.buffer(max(size := room.u64(), 1), 0))
         call("clGetDeviceInfo", self.objects.device, CL.DEVICE_EXTENSIONS_WITH_VERSION, size, listed, None)
-        for at in range(0, size - 67, 68):
-            if listed[at + 4 : at + 68].split(b"\0")[0] == extension.encode():
-                (version,) = struct.unpack("<I", listed[at : at + 4])
-                return version >> 22, version >> 12 & 0x3FF
-        return 1, 0
+        return revision_in(listed[:size], extension)
 
     def require_query(self) -> None:
         """Makes the case `unsupported` where the platform is older than the query for the list."""

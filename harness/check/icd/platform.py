@@ -25,6 +25,16 @@ from harness.sandbox import Unsupported
 
 BUFFER_SIZE = 4096  # bytes of a plain buffer
 UNKNOWN = (0, 0, 0)  # a revision that the vendor does not tell
+_ENTRY = 68  # bytes of a cl_name_version: a version and a name
+
+
+def revision_in(listed: bytes, extension: str) -> tuple[int, int, int] | None:
+    """The revision of an extension in an answer to CL_DEVICE_EXTENSIONS_WITH_VERSION; None where it is not there."""
+    for at in range(0, len(listed) - _ENTRY + 1, _ENTRY):
+        if listed[at + 4 : at + _ENTRY].split(b"\0")[0] == extension.encode():
+            (version,) = struct.unpack("<I", listed[at : at + 4])
+            return version >> 22, version >> 12 & 0x3FF, version & 0xFFF
+    return None
 
 
 class Platform:
@@ -81,11 +91,8 @@ class Platform:
         """What the devices tell of the extension's revision; UNKNOWN where they do not."""
         for device in self.able or self.devices:
             _, listed = self.answer("clGetDeviceInfo", device, CL.DEVICE_EXTENSIONS_WITH_VERSION)
-            for at in range(0, len(listed), 68):
-                name = listed[at + 4 : at + 68].split(b"\0")[0].decode(errors="replace")
-                if name == (extension or self.extension):
-                    (version,) = struct.unpack("<I", listed[at : at + 4])
-                    return version >> 22, version >> 12 & 0x3FF, version & 0xFFF
+            if revision := revision_in(listed, extension or self.extension):
+                return revision
         return UNKNOWN
 
     def is_since(self, *revision: int) -> bool:

@@ -23,6 +23,14 @@ def mapping_layer(sandbox: Sandbox, folder: Path, name: str) -> None:
         sandbox.icd(f"{name}{machine and '-'}{machine}", folder=folder / machine, file="OpenCLOn12.dll")
 
 
+def mapping_packages(sandbox: Sandbox, lengths: Sequence[int]) -> None:
+    """Packages with such a library each, in folders whose names are so much longer than "package"."""
+    for number, length in enumerate(lengths):
+        folder = sandbox.folder("package" + str(number) * length)
+        mapping_layer(sandbox, folder, f"mapping{number}")
+        sandbox.package(folder, PACKAGE_FAMILY, name=f"clharness.package{number}")
+
+
 def check_vendors_are_listed(loader: WindowsLoader, sandbox: Sandbox) -> None:
     """Vendors of a driver and of the Vendors key are there beside the packages, also with a heap that is guarded."""
     sandbox.adapter(vendor=sandbox.icd("driver"))
@@ -48,10 +56,7 @@ def test_package_with_a_mapping_layer_costs_nobody(
     loader: WindowsLoader, sandbox: Sandbox, lengths: Sequence[int], record: Record
 ) -> None:
     """Where packages that map OpenCL to Direct3D are installed, other vendors are listed as usual."""
-    for number, length in enumerate(lengths):
-        folder = sandbox.folder("package" + str(number) * length)
-        mapping_layer(sandbox, folder, f"mapping{number}")
-        sandbox.package(folder, PACKAGE_FAMILY, name=f"clharness.package{number}")
+    mapping_packages(sandbox, lengths)
     sandbox.adapter(vendor=sandbox.icd("driver"))
     sandbox.registry_vendor(sandbox.icd("registered"))
     with loader.start(sandbox) as cl:
@@ -66,10 +71,7 @@ def test_package_gives_no_library_of_another_machine(
     loader: WindowsLoader, sandbox: Sandbox, lengths: Sequence[int]
 ) -> None:
     """Of the libraries of a package, which has one for every machine, none is used that is for another one."""
-    for number, length in enumerate(lengths):
-        folder = sandbox.folder("package" + str(number) * length)
-        mapping_layer(sandbox, folder, f"mapping{number}")
-        sandbox.package(folder, PACKAGE_FAMILY, name=f"clharness.package{number}")
+    mapping_packages(sandbox, lengths)
     sandbox.adapter(vendor=sandbox.icd("driver"))
     with loader.start(sandbox) as cl:
         names = cl.used_platforms()

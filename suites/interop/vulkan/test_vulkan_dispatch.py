@@ -63,6 +63,21 @@ def own_handles(sandbox: VulkanSandbox, function: str) -> list[tuple[str, int]]:
     return [(event.who, event.arguments[0]) for event in sandbox.log.calls(function) if event.who != "application"]
 
 
+def unused_physical_device_functions() -> list[str]:
+    """Those of physical devices that need not answer as they should."""
+    used = {ANCHORS[1], "vkGetPhysicalDeviceProperties"}
+    return [name for name in vulkan_physical_device_functions() if name not in used]
+
+
+def start_with_one_device(vk: VulkanSession, sandbox: VulkanSandbox) -> tuple[Value, VulkanCalls, Value, str, int]:
+    """An instance, what makes calls, its one physical device, and that device's driver and handle there."""
+    instance, surface = start_instance(vk)
+    (device,) = vk.physical_devices(instance)
+    vk.call(ANCHORS[1], device, 1, vk.buffer(64))
+    ((owner, handle),) = own_handles(sandbox, ANCHORS[1])
+    return instance, VulkanCalls(surface), device, owner, handle
+
+
 @requirement("VK-EP-007")
 @pytest.mark.parametrize("name", vulkan_physical_device_functions())
 def test_function_of_physical_devices_reaches_their_driver(
@@ -96,16 +111,11 @@ def test_function_of_physical_devices_reaches_their_driver(
 def test_memory_of_the_application_is_handed_to_the_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """By each function of physical devices that the loader finds: where it replaces nothing, what the driver gets is
     the application's own memory, and no copy of it."""
-    used = {ANCHORS[1], "vkGetPhysicalDeviceProperties"}  # which have to answer as they should
-    names = [name for name in vulkan_physical_device_functions() if name not in used]
+    names = unused_physical_device_functions()
     whole_driver(sandbox, "a", *(other for name in names for other in vulkan_names_of(name)))
 
     with vulkan_loader.start(sandbox) as vk:
-        instance, surface = start_instance(vk)
-        (device,) = vk.physical_devices(instance)
-        vk.call(ANCHORS[1], device, 1, vk.buffer(64))
-        ((owner, handle),) = own_handles(sandbox, ANCHORS[1])
-        calls = VulkanCalls(surface)
+        instance, calls, device, owner, handle = start_with_one_device(vk, sandbox)
         for name in names:
             if address := vk.proc(instance, name):
                 calls.make(vk, vulkan().functions[name], address, device, owner, handle)
@@ -116,17 +126,12 @@ def test_memory_of_the_application_is_handed_to_the_driver(vulkan_loader: Vulkan
 @requirement("VK-EP-007")
 def test_known_functions_of_physical_devices_need_no_query(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """Those that the loader exports, found by their names, reach a driver without vk_icdGetPhysicalDeviceProcAddr."""
-    used = {ANCHORS[1], "vkGetPhysicalDeviceProperties"}  # which have to answer as they should
-    names = [name for name in vulkan_physical_device_functions() if name not in used]
+    names = unused_physical_device_functions()
     answers = [other for name in names for other in vulkan_names_of(name)]
     whole_driver(sandbox, "a", *answers, variant="driver_without_physical_device_query")
 
     with vulkan_loader.start(sandbox) as vk:
-        instance, surface = start_instance(vk)
-        (device,) = vk.physical_devices(instance)
-        vk.call(ANCHORS[1], device, 1, vk.buffer(64))
-        ((owner, handle),) = own_handles(sandbox, ANCHORS[1])
-        calls = VulkanCalls(surface)
+        instance, calls, device, owner, handle = start_with_one_device(vk, sandbox)
         addresses = {name: vk.proc(instance, name) for name in names if vk.symbol(name)}
         assert [name for name, address in addresses.items() if not address] == []
         for name, address in addresses.items():
