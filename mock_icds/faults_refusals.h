@@ -65,6 +65,8 @@ FAULT(images_without_the_host_are_refused)
 FAULT(images_of_one_pixel_are_refused)
 /* Refuses images that are wider than 1000 pixels. */
 FAULT(wide_images_are_refused)
+/* Refuses images of more than one mipmap level. */
+FAULT(mipmaps_are_refused)
 /* Refuses samplers that clamp to the border. */
 FAULT(clamping_samplers_are_refused)
 /* Refuses samplers that repeat. */

@@ -40,7 +40,7 @@ def test_the_generator_writes_every_rule_and_query(tmp_path: Path) -> None:
     assert [line[4:-1] for line in lines[lines.index("const struct condition rule_terms[] = {") + 1 :]][
         : len(conditions)
     ] == conditions
-    assert f"    {{FUNCTION_{first.function}, -31, {len(conditions)}, 0}}," in lines
+    assert f"    {{FUNCTION_{first.function}, -31, {len(conditions)}, 0, NULL}}," in lines
 
 
 def test_every_object_that_a_call_names_can_be_made() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.contract import rules
 from harness.api.contract.rules import Rule
 from harness.api.model import api
@@ -56,6 +57,21 @@ def test_rule_is_never_older_than_its_function() -> None:
     by_function = {rule.function: rule for rule in rules.rules()}
     assert by_function["clEnqueueFillBuffer"].since == (1, 2)
     assert by_function["clCreatePipe"].since == (2, 0)
+
+
+def test_rule_does_not_hold_beside_the_extension_that_makes_its_call_proper(tmp_path: Path) -> None:
+    row = "size=0 -> CL_INVALID_BUFFER_SIZE unless cl_khr_empty_buffers @1.2"
+    rule = loaded(tmp_path, row)[0]
+    assert rule.errors == ("CL_INVALID_BUFFER_SIZE",)
+    assert rule.holds_for((1, 2), ["cl_khr_icd"])
+    assert not rule.holds_for((1, 2), ["cl_khr_icd", "cl_khr_empty_buffers"])
+    assert not rule.holds_for((1, 1))
+
+
+@pytest.mark.parametrize("end", ["unless", "unless 3.0", "unless cl_khr_icd cl_khr_spir"])
+def test_extension_that_is_none_is_refused(tmp_path: Path, end: str) -> None:
+    with pytest.raises(UsageError, match=r"unless"):
+        loaded(tmp_path, f"size=0 -> CL_INVALID_BUFFER_SIZE {end}")
 
 
 def test_version_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -134,4 +150,21 @@ def test_driver_is_asked_for_what_its_version_says(sandbox: Sandbox, version: st
             assert objects.device_version() >= (1, 2)
         else:
             with pytest.raises(Unsupported, match="does not have this rule"):
+                calls.require_sentence(objects, rule)
+
+
+@pytest.mark.parametrize(
+    ("extension", "error"), [("cl_khr_spir", CL.INVALID_IMAGE_DESCRIPTOR), ("cl_khr_mipmap_image", CL.SUCCESS)]
+)
+def test_driver_with_mipmaps_is_not_asked_to_refuse_them(sandbox: Sandbox, extension: str, error: int) -> None:
+    """clCreateImage: num_mip_levels "must be 0 … unless the cl_khr_mipmap_image extension is supported"."""
+    rule = next(r for r in rules.rules() if r.unless == "cl_khr_mipmap_image")
+    mock = sandbox.icd("mip", extensions=f"cl_khr_icd {extension}", features="images", refuses=True)
+    with Icd(mock.path).open(sandbox) as session:
+        objects = session.objects(session.some_platforms()[0])
+        assert calls.prepare(objects, rule.function, rule.changed).make() == error
+        if error:
+            calls.require_sentence(objects, rule)
+        else:
+            with pytest.raises(Unsupported, match="cl_khr_mipmap_image makes this call a proper one"):
                 calls.require_sentence(objects, rule)

@@ -209,6 +209,11 @@ static bool is_wide(const uint64_t *arguments)
     return description(arguments)->image_width > WIDE;
 }
 
+static bool has_mipmaps(const uint64_t *arguments)
+{
+    return description(arguments)->num_mip_levels > 1;
+}
+
 static const struct refusal images[] = {
     {FAULT_lines_are_refused, is_line},
     {FAULT_arrays_of_lines_are_refused, is_array_of_lines},
@@ -225,6 +230,7 @@ static const struct refusal images[] = {
     {FAULT_images_without_the_host_are_refused, no_host},
     {FAULT_images_of_one_pixel_are_refused, is_one_pixel},
     {FAULT_wide_images_are_refused, is_wide},
+    {FAULT_mipmaps_are_refused, has_mipmaps},
 };
 
 /* --- samplers, of either function: normalised, addressing, filter --- */

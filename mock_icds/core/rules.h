@@ -26,7 +26,8 @@ struct rule {
     enum function function;
     int error;
     int count;
-    int first; /* of its terms, in rule_conditions */
+    int first;          /* of its terms, in rule_conditions */
+    const char *unless; /* the extension that makes the call proper, or NULL */
 };
 
 struct known_query {

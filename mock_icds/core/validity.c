@@ -5,6 +5,7 @@
 
 #include "base/arguments.h"
 #include "base/errors.h"
+#include "base/platforms.h"
 #include "core/compute.h"
 #include "core/rules.h"
 #include "core/states.h"
@@ -141,6 +142,10 @@ static bool holds(const struct condition *condition, uint64_t argument)
 
 static bool applies(const struct rule *rule, const uint64_t *arguments)
 {
+    const struct object *first = rule->unless ? object_find(arguments[0]) : NULL;
+    if (first && platform_has_extension(first->platform, rule->unless)) {
+        return false;
+    }
     const uint16_t *numbers = rule_conditions + rule->first;
     for (int i = 0; i < rule->count; i++) { /* numbers first: what a pointer points to is looked at last */
         const struct condition *condition = &rule_terms[numbers[i]];

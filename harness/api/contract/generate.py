@@ -76,7 +76,8 @@ def rule_lines(api: Api) -> Iterator[str]:
     for rule in rules.load(api):
         needed = rule_conditions(rule, recipes[rule.function].words, api)
         code = 0 if rule.errors[0] == "NULL" else api.constants[rule.errors[0]]
-        rows.append(f"{{FUNCTION_{rule.function}, {code}, {len(needed)}, {len(numbers)}}}")
+        unless = f'"{rule.unless}"' if rule.unless else "NULL"
+        rows.append(f"{{FUNCTION_{rule.function}, {code}, {len(needed)}, {len(numbers)}, {unless}}}")
         numbers += [str(known.setdefault(text, len(known))) for text in needed]
     yield from ["const struct condition rule_terms[] = {", *(f"    {text}," for text in known), "};"]
     yield f"const uint16_t rule_conditions[] = {{{', '.join(numbers)}}};"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,10 +30,11 @@ class Rule:
     source: str
     since: tuple[int, int] = (1, 0)  # the version of OpenCL in which its sentence came; that of the function, at least
     until: tuple[int, int] | None = None  # the last version that has the sentence
+    unless: str = ""  # the extension that makes the call a proper one
 
-    def holds_for(self, version: tuple[int, int]) -> bool:
-        """Whether the text of a version of OpenCL has the sentence."""
-        return self.since <= version and (self.until is None or version <= self.until)
+    def holds_for(self, version: tuple[int, int], extensions: Collection[str] = ()) -> bool:
+        """Whether the text of a version of OpenCL has the sentence, and no extension of the device takes it away."""
+        return self.since <= version and (self.until is None or version <= self.until) and self.unless not in extensions
 
     def __str__(self) -> str:
         return " ".join(f"{name}={word}" for name, word in self.changed.items())
@@ -58,17 +59,25 @@ def load(model: Api, file: Path | None = None) -> tuple[Rule, ...]:
 def _rule(model: Api, file: Path, function: str, text: str, where: str) -> Rule:
     entry = f"[{function}] {text!r}"
     row, _, versions = text.partition(" @")
+    row, _, unless = row.partition(" unless ")
     call, arrow, errors = row.partition(" -> ")
     changes = [change.partition("=") for change in call.split(" ")]
     if not arrow or not all(equals and word for _, equals, word in changes):
-        wrong(file, entry, "is not a rule: PARAMETER=WORD … -> ERROR|ERROR, or with @1.2 or @1.0-2.0 at the end")
+        wrong(
+            file,
+            entry,
+            "is not a rule: PARAMETER=WORD … -> ERROR|ERROR, or with unless EXTENSION, @1.2 or @1.0-2.0 at the end",
+        )
+    if " unless " in text and not re.fullmatch(r"cl_[a-z]+_\w+", unless):
+        wrong(file, entry, f"has {unless!r} after unless; write the name of an extension")
     for name, _, word in changes:
         known(file, entry, "parameter", name, [p.name for p in model.functions[function].parameters])
         calls.check_word(file, entry, word, model)
     for error in errors.split("|"):
         known(file, entry, "error", error, ("NULL", *model.families[ERRORS].names))
     since, until = _versions(file, entry, function, versions)
-    return Rule(function, {name: word for name, _, word in changes}, tuple(errors.split("|")), where, since, until)
+    changed = {name: word for name, _, word in changes}
+    return Rule(function, changed, tuple(errors.split("|")), where, since, until, unless)
 
 
 def _versions(file: Path, entry: str, function: str, text: str) -> tuple[tuple[int, int], tuple[int, int] | None]:

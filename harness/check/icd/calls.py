@@ -20,6 +20,7 @@ from harness.api.contract.queries import Query
 from harness.api.contract.rules import Rule, accepted, rules, states
 from harness.api.model import Function, Parameter, api
 from harness.probe.calls import Buffer
+from harness.probe.extensions import extensions
 from harness.probe.icd_abilities import is_promised
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.values import Callback, Value
@@ -134,11 +135,14 @@ def require_answer(query: Query, error: int) -> None:
 
 
 def require_sentence(objects: IcdObjects, rule: Rule) -> None:
-    """Makes the attempt `unsupported` where the text of the device's version of OpenCL does not have the rule."""
+    """Makes the attempt `unsupported` where the text of the device's version of OpenCL does not have the rule, or one
+    of its extensions makes the call a proper one."""
     version = objects.device_version()
     if not rule.holds_for(version):
         messages = f"the text of OpenCL {version[0]}.{version[1]} does not have this rule"
         raise Unsupported("loader", messages, rule.function)
+    if rule.unless and not rule.holds_for(version, extensions(objects.session, objects.device)):
+        raise Unsupported("loader", f"{rule.unless} makes this call a proper one", rule.function)
 
 
 def refusals(function: str, *errors: int) -> list[int]:

@@ -129,11 +129,20 @@ FLAT = ("CL_MEM_OBJECT_IMAGE1D", "CL_MEM_OBJECT_IMAGE1D_BUFFER", "CL_MEM_OBJECT_
 
 
 def image_of(
-    objects: IcdObjects, kind: str, pixel: Format, flags: str, shape: tuple[int, int, int], pitches: tuple[int, int]
+    objects: IcdObjects,
+    kind: str,
+    pixel: Format,
+    flags: str,
+    shape: tuple[int, int, int],
+    pitches: tuple[int, int],
+    levels: int = 0,
 ) -> None:
     """Makes an image and releases it; an image of a buffer has one of its own."""
     images = Images(objects)
     require_flags(objects, flags)
+    listed = Info(objects).text("clGetDeviceInfo", objects.device, "CL_DEVICE_EXTENSIONS") if levels else ""
+    if levels and "cl_khr_mipmap_image" not in listed.split():
+        raise Unsupported("loader", "the device has no images of several mipmap levels", "cl_khr_mipmap_image")
     access = [name for name in flags.split("|") if name in ACCESS[1:]] or ["CL_MEM_READ_WRITE"]  # which is the default
     if pixel not in images.formats(kind, *access):
         raise Unsupported("loader", f"there is no {kind} of {pixel}", kind)
@@ -141,7 +150,7 @@ def image_of(
     array = {"CL_MEM_OBJECT_IMAGE1D_ARRAY": height, "CL_MEM_OBJECT_IMAGE2D_ARRAY": depth}.get(kind, 0)
     high, deep = 0 if kind in FLAT else height, depth if kind == "CL_MEM_OBJECT_IMAGE3D" else 0
     own = images.buffer(bytes(width * pixel.size)) if kind == "CL_MEM_OBJECT_IMAGE1D_BUFFER" else 0
-    described = objects.session.words([flags_of(kind), width, high, deep, array, *pitches, 0, own])
+    described = objects.session.words([flags_of(kind), width, high, deep, array, *pitches, levels, own])
     pair = objects.session.data(pack([api().constant(pixel.order), api().constant(pixel.type)], 4))
     host = host_memory(objects, flags, max(pitches[0], pixel.size * width) * height * depth)
     image = made(objects, "clCreateImage", objects.context, bits(flags), pair, described, host)
@@ -152,7 +161,7 @@ def image_of(
 @pytest.mark.parametrize("kind", SHAPES)
 def test_image_of_all_flags_formats_and_shapes_is_made(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """An image of each kind is made with each combination of flags, of each format that is listed for it, of one pixel,
-    and with the pitches that its memory has."""
+    with the pitches that its memory has, and of two mipmap levels where there are any."""
     shape = SHAPES[kind]
     plain: dict[str, Any] = {"pixel": IMAGE, "flags": "", "shape": shape, "pitches": (0, 0)}
 
@@ -172,6 +181,8 @@ def test_image_of_all_flags_formats_and_shapes_is_made(icd: Icd, sandbox: Sandbo
         attempts.check("each format", check_formats)
         attempts.check("one pixel", lambda objects: check(objects, shape=(1, 1, 2 if "3D" in kind else 1)))
         if not of_buffer:
+            levels = {"flags": "CL_MEM_READ_ONLY", "shape": (8, 8, 8), "levels": 2}
+            attempts.check("two mipmap levels", lambda objects: check(objects, **levels))
             tight, apart = IMAGE.size * shape[0], IMAGE.size * (shape[0] + 3)
             for pitch in (tight, apart):
                 slice_ = pitch * (1 if "1D_ARRAY" in kind else shape[1])
