@@ -127,8 +127,9 @@ class PatternedCall:
     """One call of a function, on an object of `objects`. Functions without a slot need an address.
 
     wide: every integer, every handle but the deciding one and every count is a pattern, and lists are NULL; else
-    lists are lists of LIST elements and handles are the owner's. null: the name of one pointer to be NULL; where it is
-    the deciding one, `refusal_problems` says what has to come of it.
+    lists are lists of LIST elements and handles are the owner's. objects_only: wide ones have the owner's handles, too.
+    null: the name of one pointer to be NULL; where it is the deciding one, `refusal_problems` says what has to come of
+    it.
     zero: names of integers that are 0, and of further pointers that are NULL, whatever stands in the other places.
     gap: the place of a 0 or NULL in every list, among the values of properties, and in other memory.
     strangers: whose objects all other handles are, if not the owner's. address: where the function is called, if not
@@ -142,6 +143,7 @@ class PatternedCall:
         objects: Objects,
         *,
         wide: bool = False,
+        objects_only: bool = False,
         null: str = "",
         zero: Collection[str] = (),
         gap: int | None = None,
@@ -153,6 +155,7 @@ class PatternedCall:
         self.function = function
         self.objects = objects
         self.wide = wide
+        self.objects_only = objects_only
         self.null = null
         self.zero = zero
         self.gap = gap
@@ -165,6 +168,7 @@ class PatternedCall:
 
     def __str__(self) -> str:
         how = ", every bit of it a pattern" if self.wide else ""
+        how += " but those of handles" if self.objects_only else ""
         how += f", {self.null} NULL" if self.null else ""
         how += f", {' and '.join(self.zero)} 0" if self.zero else ""
         how += f", 0 at place {self.gap} of each list" if self.gap is not None else ""
@@ -177,6 +181,14 @@ class PatternedCall:
             self.result = self.session.call(self.function.name, *arguments)
         else:
             self.result = self.session.call_at(self.address, self.function.name, *arguments)
+
+    @property
+    def names_no_object(self) -> bool:
+        """Whether NULL or garbage stands for an object that decides nothing, as an argument or in a list."""
+        handles = [p.name for i, p in enumerate(self.function.parameters) if p.kind == "handle" and i != self.routing]
+        listed = any(p.kind == "handles" for p in self.function.parameters)
+        garbage = self.wide and not self.objects_only and bool(handles)
+        return garbage or self.null in handles or (self.gap is not None and listed)
 
     # --- arguments ---
 
@@ -194,7 +206,8 @@ class PatternedCall:
             return Sent(self._number(index))
         if parameter.kind == "handle":
             # A garbage handle ends in 1, so that it is not the address of anybody's object.
-            return Sent(pattern(self.function, parameter.name) | 1 if self.wide else self._other(parameter))
+            garbage = self.wide and not self.objects_only
+            return Sent(pattern(self.function, parameter.name) | 1 if garbage else self._other(parameter))
         if parameter.kind == "callback":
             return Sent(Callback(f"{self.function.name}.{parameter.name}"))
         if self.wide and parameter.kind in ("handles", "strings", "properties", "scalar_in"):
@@ -381,7 +394,8 @@ def read_all(calls: Sequence[PatternedCall]) -> None:
 def variants(
     session: Session, function: Function, objects: Objects, address: Value | None = None, silent: bool = False
 ) -> list[PatternedCall]:
-    """The call with right lists, with every bit a pattern, and with 0 or NULL in each place that decides nothing.
+    """The call with right lists, with every bit a pattern (but those of handles, and all), and with 0 or NULL in each
+    place that decides nothing.
 
     In one place alone, beside numbers, lists and sizes of the others; in all of them; and at each place of all lists.
     """
@@ -394,7 +408,7 @@ def variants(
     free = [p for i, p in enumerate(function.parameters) if i != routing and not whole.counts_deciding(i)]
     pointers = [p.name for p in free if p.kind not in ("integer", "handle")]
     integers = [p.name for p in free if p.kind == "integer"]
-    calls = [whole, call(wide=True)]
+    calls = [whole, call(wide=True, objects_only=True), call(wide=True)]
     calls += [call(null=p.name) for p in free if p.kind != "integer"]
     calls += [call(zero=[name]) for name in integers]
     together = ([*pointers, *integers], pointers, integers)

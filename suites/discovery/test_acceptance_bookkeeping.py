@@ -46,7 +46,7 @@ def make(sandbox: Sandbox, way: str, pattern: str) -> list[MockIcd]:
     return mocks
 
 
-@requirement("DISC-GEN-015", "DISC-ACC-019")
+@requirement("DISC-GEN-015")
 @pytest.mark.parametrize(("way", "pattern"), CASES)
 def test_functions_of_vendors_among_rejected_ones(loader: Loader, sandbox: Sandbox, way: str, pattern: str) -> None:
     """The extension functions of every accepted vendor are found and are its own, whoever was rejected around it."""

@@ -267,7 +267,7 @@ def test_info_function_is_the_same_for_each_platform(
     record("exported" if exported else "table")
 
 
-@requirement("DISC-ACC-004", "DISC-GEN-001")
+@requirement("DISC-GEN-001", "DISC-GEN-015")
 @pytest.mark.parametrize(
     "way", ["linked", "system", "ordinary_user", "elevated", "bind_global", "late", "guarded_heap"]
 )

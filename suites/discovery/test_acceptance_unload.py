@@ -103,7 +103,7 @@ def test_vendor_with_one_platform_that_is_not_unloadable(
         assert cl.maps(mock)
 
 
-@requirement("DISC-ACC-028", "DISC-ACC-029")
+@requirement("DISC-ACC-028")
 @pytest.mark.parametrize("fault", ["unloadable_fails", "unloadable_fails_after_writing", "unloadable_fails=1"])
 @pytest.mark.parametrize("failing", [None, 0, 1, 2], ids=["only", "first", "middle", "last"])
 def test_unloadable_query_fails(

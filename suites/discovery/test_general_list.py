@@ -173,7 +173,7 @@ def test_order_of_equal_vendors_stays_and_all_are_listed(
     )  # fmt: skip
 
 
-@requirement("DISC-GEN-001", "DISC-GEN-009")
+@requirement("DISC-GEN-001")
 def test_platforms_of_one_vendor_keep_together(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
     """Platforms of equal vendors are all listed; whether they stay in the vendor's order is recorded."""
     vendors(sandbox, (3, 1, 4))

@@ -351,7 +351,7 @@ def test_configuration_file_that_starts_with_a_dot_is_read(
 # --- numbers ---
 
 
-@requirement("DISC-LNX-028", "DISC-LNX-002")
+@requirement("DISC-LNX-002")
 @pytest.mark.parametrize("heap", ["usual heap", "guarded heap"])
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 9, 16, 17, 33])
 def test_every_file_is_read_once(loader: Loader, sandbox: Sandbox, count: int, heap: str) -> None:

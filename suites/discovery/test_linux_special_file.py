@@ -252,7 +252,7 @@ def test_unreadable_file_that_becomes_readable_is_read(loader: Loader, sandbox: 
             cl.check_vendors(*names)
 
 
-@requirement("DISC-LNX-009", "DISC-LNX-010", "DISC-LNX-028")
+@requirement("DISC-LNX-009", "DISC-LNX-010")
 @pytest.mark.parametrize("heap", ["usual heap", "guarded heap"])
 @pytest.mark.parametrize("special", [name for name in SPECIAL if SPECIAL[name][0] != "DISC-LNX-011"])
 def test_many_special_entries_do_not_disturb_the_count_of_files(

@@ -244,7 +244,7 @@ def test_core_functions_are_not_found_by_suffix(loader: Loader, sandbox: Sandbox
     assert len(others) > 100
 
 
-@requirement("DISP-EXT-012", "DISP-EXT-004")
+@requirement("DISP-EXT-012")
 def test_extension_function_without_a_slot_belongs_to_no_vendor(loader: Loader, sandbox: Sandbox) -> None:
     """Functions of extensions that have no slot belong to no vendor in particular, unless a suffix says so."""
     sandbox.vendor("a", suffix="AAA")

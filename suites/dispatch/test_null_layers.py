@@ -152,7 +152,7 @@ def test_lists_without_a_first_element_pass_all_layers_and_are_refused(
         assert ways == expected_calls
 
 
-@requirement("DISP-NUL-018", "DISP-NUL-002", "DISP-NUL-014")
+@requirement("DISP-NUL-018", "DISP-NUL-002")
 def test_null_platform_passes_all_layers(loader: Loader, sandbox: Sandbox) -> None:
     """NULL for the platform passes all layers, and then is what it is without them."""
     two_layers(loader, sandbox)

@@ -279,7 +279,7 @@ def test_element_that_is_not_a_layer_costs_itself(
         assert cl.platform_names() == ["a"]
         assert passed(sandbox) == list(reversed(GOOD))
     inits = [e.who for e in sandbox.log.calls() if e.name.startswith("clInitLayer")]
-    assert [who for who in inits if who != "bad"] == list(GOOD)
+    assert list(dict.fromkeys(who for who in inits if who != "bad")) == list(GOOD)
     assert len(sandbox.log.happened("loaded", by="bad")) <= 1, "the list was read twice"
 
 

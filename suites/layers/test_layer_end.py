@@ -377,7 +377,7 @@ def test_nothing_is_left_of_many_rounds(loader: Loader, sandbox: Sandbox, count:
     assert len(deinitialised(sandbox.log)) == 6 * count
 
 
-@requirement("LAY-DEI-002", "LAY-DEI-008")
+@requirement("LAY-DEI-002")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("count", [1, 3])
 def test_end_of_layers_does_not_damage_the_heap(loader: Loader, sandbox: Sandbox, count: int, way: str) -> None:

@@ -188,7 +188,7 @@ def test_calls_meet_the_layers_that_have_them_in_order(loader: Loader, sandbox: 
     assert result == {name: [layer for layer in NAMES if name in has[layer]] for name in result}
 
 
-@requirement("LAY-INI-007", "LAY-INI-009")
+@requirement("LAY-INI-007")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("position", NAMES)
 @pytest.mark.parametrize("length", [1, 6, 7, 47, 48, 147, 149])

@@ -106,9 +106,18 @@ def _always(identifier: str) -> Callable[[Forwarded], str]:
     return lambda f: identifier
 
 
+def _other_handle(f: Forwarded) -> str | None:
+    return next((str(p["name"]) for p in f.parameters if p["kind"] == "handle" and p["name"] != f.handle), None)
+
+
 def _second_handle(f: Forwarded) -> tuple[str, str] | None:
-    other = next((p["name"] for p in f.parameters if p["kind"] == "handle" and p["name"] != f.handle), None)
+    other = _other_handle(f)
     return (f.entry, f"vendor_entry({other}, {f.slot.number})") if other else None
+
+
+def _second_null(f: Forwarded) -> tuple[str, str] | None:
+    other = _other_handle(f)
+    return (f"!{f.handle}", f"!{f.handle} || !{other}") if other else None
 
 
 def _swapped(f: Forwarded) -> tuple[str, str] | None:
@@ -227,6 +236,12 @@ FAMILIES = (
         _if_reports(
             lambda f: (f"return {f.call()};", f"if (errcode_ret) {{ *errcode_ret = CL_SUCCESS; }} return {f.call()};")
         ),
+    ),
+    Family(
+        "second_null_refused",
+        "refuse NULL in {function} for an object that does not tell the vendor",
+        _always("DISP-ARG-021"),
+        _second_null,
     ),
     Family("enters_again", "enter the layers again at the end of {function}", _always("LAY-CHN-003"), _enters_again),
     Family(

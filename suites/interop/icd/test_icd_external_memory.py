@@ -343,7 +343,7 @@ def test_each_import_of_a_memory_is_an_object_of_its_own(icd: Icd, sandbox: Sand
             importer.expect_success("clFinish", queue)
 
 
-@requirement("XM-IMP-001", "XM-IMP-018")
+@requirement("XM-IMP-018")
 @KINDS
 def test_image_of_any_layout_is_imported_or_refused(
     icd: Icd, sandbox: Sandbox, record: Callable[[str], None], kind: int
