@@ -104,6 +104,10 @@ FAULT(long_copies_are_cut)
 FAULT(odd_shared_copies_are_cut)
 /* Fills images of CL_BGRA as those of CL_RGBA. */
 FAULT(fills_have_one_order)
+/* Fills images of CL_DEPTH with the fourth number of a colour. */
+FAULT(depth_is_a_fourth_number)
+/* Fills images of CL_sRGBA with transparent colours. */
+FAULT(fills_of_srgb_are_transparent)
 /* Reports the sizes and numbers of images that a device without images would have. */
 FAULT(images_have_limits_where_there_are_none)
 /* Rounds the colours of fills toward zero. */

@@ -258,6 +258,18 @@ static const cl_channel_type types[] = {CL_UNORM_INT8,     CL_UNORM_INT16,    CL
                                         CL_SIGNED_INT8,    CL_SIGNED_INT16,   CL_SIGNED_INT32, CL_UNSIGNED_INT8,
                                         CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, CL_HALF_FLOAT,   CL_FLOAT};
 enum { ORDERS = sizeof orders / sizeof *orders, TYPES = sizeof types / sizeof *types };
+/* Those of some channel orders that have one or two types each; all but the first are of 2D images alone, and
+ * kernels do not write those of the last. */
+static const cl_image_format further[] = {
+    {CL_BGRA, CL_UNORM_INT8}, {CL_DEPTH, CL_UNORM_INT16}, {CL_DEPTH, CL_FLOAT}, {CL_sRGBA, CL_UNORM_INT8}};
+enum { FURTHER = sizeof further / sizeof *further };
+
+/* How many of them there are for images of a type and with these flags. */
+static cl_uint further_formats(cl_mem_flags flags, cl_mem_object_type type)
+{
+    bool flat = type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    return !flat ? 1 : flags == CL_MEM_READ_ONLY ? FURTHER : FURTHER - 1;
+}
 
 cl_int device_info_formats(const uint64_t *arguments)
 {
@@ -265,14 +277,15 @@ cl_int device_info_formats(const uint64_t *arguments)
     cl_image_format *formats = (cl_image_format *)(uintptr_t)arguments[4];
     cl_uint *count_ret = (cl_uint *)(uintptr_t)arguments[5];
     bool images = context && platform_has_feature(context->platform, "images");
-    cl_uint count = images ? ORDERS * TYPES + 1 : 0;
+    const cl_uint usual = ORDERS * TYPES;
+    cl_uint count = images ? usual + further_formats(arguments[1], (cl_mem_object_type)arguments[2]) : 0;
     bool twice = fault(FAULT_formats_are_listed_twice, ANY_PLATFORM);
     bool unknown = fault(FAULT_formats_have_unknown_orders, ANY_PLATFORM);
     for (cl_uint i = 0; formats && i < count && i < (cl_uint)arguments[3]; i++) {
         cl_uint at = twice ? i / 2 : i;
         formats[i] = (cl_image_format){orders[at / TYPES % ORDERS], types[at % TYPES]};
-        if (i == count - 1) {
-            formats[i] = (cl_image_format){CL_BGRA, CL_UNORM_INT8};
+        if (i >= usual) {
+            formats[i] = further[i - usual];
         }
         if (fault(FAULT_formats_lack_the_usual, ANY_PLATFORM) && formats[i].image_channel_order == CL_RGBA &&
             formats[i].image_channel_data_type == CL_UNORM_INT8) {

@@ -208,8 +208,12 @@ static bool plan_image_and_buffer(const uint64_t *a, struct transfer *transfer, 
 static size_t component(const struct contents *image, size_t channel)
 {
     cl_channel_order order = image->format.image_channel_order;
-    if (order == CL_A || (order == CL_R && fault(FAULT_fills_take_last_component, ANY_PLATFORM))) {
+    if (order == CL_A || (order == CL_R && fault(FAULT_fills_take_last_component, ANY_PLATFORM)) ||
+        (order == CL_DEPTH && fault(FAULT_depth_is_a_fourth_number, ANY_PLATFORM))) {
         return 3;
+    }
+    if (order == CL_sRGBA && channel == 3 && fault(FAULT_fills_of_srgb_are_transparent, ANY_PLATFORM)) {
+        return 0;
     }
     bool turned = order == CL_BGRA && !fault(FAULT_fills_have_one_order, ANY_PLATFORM);
     return turned && channel < 3 ? 2 - channel : channel;

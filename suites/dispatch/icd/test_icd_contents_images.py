@@ -55,7 +55,9 @@ def bytes_of(region: tuple[int, int, int], image_format: Format) -> tuple[int, i
 
 
 def image_with(images: Images, kind: str, image_format: Format, content: bytes) -> Value:
-    image = images.image(kind, image_format)
+    """An image that kernels may read, which is what `Images.require` asks for a format."""
+    flags = "CL_MEM_READ_WRITE" if image_format == PLAIN_FORMAT else "CL_MEM_READ_ONLY"
+    image = images.image(kind, image_format, flags)
     images.write(image, NO_ORIGIN, SHAPES[kind], content)
     return image
 
@@ -340,6 +342,11 @@ FILLS = {
     "CL_SNORM_INT8 CL_RGBA": (struct.pack("<4f", -1, 1, 0, -1), struct.pack("<4b", -127, 127, 0, -127)),
     "CL_SNORM_INT16 CL_RGBA": (struct.pack("<4f", -1, 1, 0, -1), struct.pack("<4h", -32767, 32767, 0, -32767)),
     "CL_HALF_FLOAT": (struct.pack("<4f", 0.5, -2, 3, 0), struct.pack("<4e", 0.5, -2, 3, 0)),
+    # "The fill color is a single floating-point value if the channel order is CL_DEPTH."
+    "CL_FLOAT CL_DEPTH": (struct.pack("<f", 0.5), struct.pack("<f", 0.5)),
+    "CL_UNORM_INT16 CL_DEPTH": (struct.pack("<f", 1), struct.pack("<H", 65535)),
+    # 0 and 1 are the same in linear colours and in sRGB.
+    "CL_UNORM_INT8 CL_sRGBA": (struct.pack("<4f", 0, 1, 0, 1), bytes([0, 255, 0, 255])),
 }
 
 
