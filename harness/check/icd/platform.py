@@ -96,8 +96,12 @@ class Platform:
         return UNKNOWN
 
     def is_since(self, *revision: int) -> bool:
-        """Whether the extension is of that revision or later, as far as the vendor tells."""
-        return self.revision() in (UNKNOWN, revision) or self.revision() > revision
+        """Whether the vendor tells that the extension is of that revision or later: what it adds can be demanded."""
+        return self.revision() >= revision
+
+    def may_be_since(self, *revision: int) -> bool:
+        """The same, or the vendor tells no revision: what that revision adds is as right as what was before it."""
+        return self.revision() == UNKNOWN or self.is_since(*revision)
 
     # --- calls ---
 

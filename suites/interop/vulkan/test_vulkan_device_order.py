@@ -321,7 +321,7 @@ def test_application_of_1_0_filters_devices_by_their_driver(
 @pytest.mark.parametrize(
     "what",
     [
-        pytest.param("devices", marks=pytest.mark.requirement("VK-DSC-032")),
+        pytest.param("devices", marks=pytest.mark.requirement("VK-DSC-032", "VK-OBJ-010")),
         pytest.param("groups", marks=pytest.mark.requirement("VK-DSC-057")),
     ],
 )
