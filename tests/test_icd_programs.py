@@ -9,13 +9,16 @@ from pathlib import Path
 
 from harness.build import ROOT
 
-# One of each: an error code, contents of memory, a table, a crash, an extension's function, a state, several answers.
+# One of each: an error code, contents of memory, a table, a crash, an extension's function, a state, several answers,
+# what a callback is told, the order of callbacks.
 FAULTS = (
     "user_events_have_queues",
     "host_access_is_ignored",
     "no_table_clCreateKernel",
     "properties_sorted_in_place",
     "finalize_takes_any_handle",
+    "late_callbacks_are_told_completion",
+    "destructor_callbacks_forwards",
 )
 
 

@@ -207,6 +207,54 @@ def test_release_in_a_callback_is_made_in_the_callback(tmp_path: Path, sandbox: 
     assert code == 0, output
 
 
+def expect_counted(tmp_path: Path, icd: Icd, sandbox: Sandbox, wrong: str, right: str) -> None:
+    """The program of calls whose callbacks were called wrongly shows that, and the right calls on a correct ICD."""
+    text = reproducer.of_case("case", AssertionError("seen in the log"), sandbox).text("case", "")
+    code, output = ended(tmp_path, text, icd.path)
+    assert code == 1, output
+    assert wrong in output
+    with reproducer.correct_mock() as correct:
+        code, output = ended(tmp_path, text, correct)
+    assert code == 0, output
+    assert right in output
+
+
+def test_status_that_a_callback_is_told_is_compared(tmp_path: Path, sandbox: Sandbox) -> None:
+    """What callbacks are told is the answer of no call; a program compares it all the same."""
+    icd = Icd(sandbox.icd("faulty", faults=["late_callbacks_are_told_completion"]).path)
+    with icd.open(sandbox) as session:
+        event = session.objects(session.some_platforms()[0]).event
+        assert session.call("clSetUserEventStatus", event, -5) == CL.SUCCESS
+        assert session.call("clSetEventCallback", event, CL.COMPLETE, Callback(NOTIFY), 7) == CL.SUCCESS
+        session.pause(50)
+    told = "a call with the status {} and the data 0x7"
+    expect_counted(tmp_path, icd, sandbox, told.format(0), told.format(-5))
+
+
+def test_callbacks_that_are_called_too_often_are_counted(tmp_path: Path, sandbox: Sandbox) -> None:
+    """So it counts them, also where they ask something each time."""
+    icd = Icd(sandbox.icd("faulty", faults=["builds_end_twice"], features="compiler").path)
+    notify = "clBuildProgram.pfn_notify"
+    with icd.open(sandbox) as session:
+        objects = session.objects(session.some_platforms()[0])
+        session.count_callback(notify, objects.device)
+        program = objects.with_source()
+        assert session.call("clBuildProgram", program, 0, None, "", Callback(notify), 7) == CL.SUCCESS
+        session.await_callbacks(2)
+    expect_counted(tmp_path, icd, sandbox, "got: 2 calls of callbacks", "got: 1 calls of callbacks")
+
+
+def test_callbacks_that_are_called_as_they_must_be_are_no_finding(sandbox: Sandbox) -> None:
+    icd = Icd(sandbox.icd("plain").path)
+    with icd.open(sandbox) as session:
+        event = session.objects(session.some_platforms()[0]).event
+        assert session.call("clSetEventCallback", event, CL.COMPLETE, Callback(NOTIFY), 7) == CL.SUCCESS
+        assert session.call("clSetUserEventStatus", event, CL.COMPLETE) == CL.SUCCESS
+        session.pause(50)
+    with pytest.raises(NotReproducible, match="does not show it"):
+        reproducer.of_case("case", AssertionError("seen elsewhere"), sandbox)
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -13,6 +13,15 @@ from harness.api.model import Function, Parameter, api
 from harness.escaping import c_string
 
 IN_ORDER = "the exchange does not show it: the same calls, made again, are in order"  # why there is no program
+OF_EVENTS = "clSetEventCallback.pfn_notify"  # which is told an event, a status and data
+OF_OBJECTS = (
+    "clBuildProgram.pfn_notify",
+    "clCompileProgram.pfn_notify",
+    "clLinkProgram.pfn_notify",
+    "clSetContextDestructorCallback.pfn_notify",
+    "clSetMemObjectDestructorCallback.pfn_notify",
+    "clSetProgramReleaseCallback.pfn_notify",
+)  # which are told an object and data
 LARGEST = 1 << 16  # bytes of one memory's content that a program spells out
 _IGNORED = (
     "hello",
@@ -82,14 +91,17 @@ class Step:
         return f"r{self.words[0]}" if self.is_call or self.kind in ("peek",) else ""
 
 
-def steps_of(exchange: Sequence[str], replies: Sequence[str]) -> list[Step]:
+def steps_of(exchange: Sequence[str], replies: Sequence[str], counted: bool = False) -> list[Step]:
     """The commands; what fills memory directly after it was made is part of that, and calls that the probe refused are
-    left out: they were not made. Raises NotReproducible.
+    left out: they were not made. Where callbacks are `counted`, so are questions that they only ask to be counted.
+    Raises NotReproducible.
     """
     steps: list[Step] = []
     for number, command in enumerate(exchange):
         kind, *words = (_WORD_OF_MEMORY.sub(r"\g<0>+0", word) for word in command.split(" "))
         reply = replies[number].removeprefix("ok").strip() if number < len(replies) else ""
+        if kind == "when" and counted and (words[1] == "peek" or any(word.startswith("clGet") for word in words[3:5])):
+            continue
         if kind == "when":
             steps.append(_release(words))
             continue
@@ -227,8 +239,11 @@ def _owner(step: Step, steps: Sequence[Step]) -> str:
 class Words:
     """C for steps and tokens, with names that say what they are. `all_steps` are those of the whole session."""
 
-    def __init__(self, all_steps: Sequence[Step], shown: Sequence[Step], judged: set[str]) -> None:
+    def __init__(
+        self, all_steps: Sequence[Step], shown: Sequence[Step], judged: set[str], counts_callbacks: bool = False
+    ) -> None:
         self.all_steps = all_steps
+        self.counts_callbacks = counts_callbacks
         self.names: dict[str, str] = {}
         self.types: dict[str, str] = {}
         self.as_argument: dict[str, tuple[Function, Parameter]] = {}
@@ -281,6 +296,8 @@ class Words:
         if re.fullmatch(r"-?\d+", token):
             number = int(token) & 0xFFFFFFFFFFFFFFFF
             return f"(void *){number:#x}" if number else "NULL"
+        if self.counts_callbacks and token[1:] in (OF_EVENTS, *OF_OBJECTS):
+            return "(void *)called_with_status" if token[1:] == OF_EVENTS else "(void *)called_with_data"
         if token.startswith("^"):
             return "(void *)release" if token[1:] in self.callbacks else "(void *)notify"
         if match := re.fullmatch(r"\*(b\d+)\+(\d+)", token):

@@ -51,11 +51,16 @@ class PlainWords(Words):
     """Words for variables, arrays and strings; nothing lies where an unreadable page begins."""
 
     def __init__(
-        self, all_steps: Sequence[Step], shown: Sequence[Step], judged: set[str], texts: Iterable[str]
+        self,
+        all_steps: Sequence[Step],
+        shown: Sequence[Step],
+        judged: set[str],
+        texts: Iterable[str],
+        counts_callbacks: bool = False,
     ) -> None:
         self.scalars: dict[str, str] = {}  # memory that is one variable, and its type
         self.shared: set[str] = set()  # error codes that one variable takes, one after the other
-        super().__init__(all_steps, shown, judged)
+        super().__init__(all_steps, shown, judged, counts_callbacks)
         self._find_scalars(shown, list(texts))
         self._share_errors(shown, judged)
         self._rename(shown)

@@ -9,6 +9,7 @@ whole      the same, with every call of the exchange
 answers    every call but those that ask a vendor for itself, and compares each answer with that of the run that failed;
            not with what a vendor has and says of itself, which differs between correct vendors as well
 every      the same, with every call and every place of a dispatch table that was empty
+called     callbacks must be called otherwise than in the run that failed: how often, and with which status and data
 ended      the process must come back from its last call
 last       the last call must give another answer than in the run that failed
 """
@@ -26,11 +27,23 @@ from harness.api.model import api
 from harness.escaping import c_comment, c_string, one_line
 from harness.probe.answers import Compared
 from harness.probe.connection import KEPT_REPLY
-from harness.run.exchange import IN_ORDER, OF_ITSELF, NotReproducible, Step, Words, essential, literal, needed, steps_of
+from harness.run.exchange import (
+    IN_ORDER,
+    OF_EVENTS,
+    OF_ITSELF,
+    OF_OBJECTS,
+    NotReproducible,
+    Step,
+    Words,
+    essential,
+    literal,
+    needed,
+    steps_of,
+)
 from harness.run.plain import PlainWords
 from harness.run.program_head import HEAD, beginning, tail
 
-FORMS = ("plain", "compared", "whole", "last plain", "last", "answers", "every")
+FORMS = ("plain", "compared", "whole", "last plain", "last", "called", "answers", "every")
 _OF_COMPARISONS = FORMS[:3]
 _OF_ANSWERS = FORMS[-2:]
 _WIDTH = 120
@@ -58,16 +71,20 @@ class Failure:
     replies: Sequence[str]
     comparisons: Sequence[Compared]
     ended: bool
+    called: Sequence[tuple[str, int, int]] | None = None  # callbacks, with status (of events) and data
 
     def forms(self) -> tuple[str, ...]:
         """How it can be judged, the form that reads best first."""
         if self.ended:
             return ("ended plain", "ended", "ended whole")
-        return FORMS if self.comparisons else FORMS[3:]
+        forms = FORMS if self.comparisons else FORMS[3:]
+        sets = self.called is not None and any(" ^" in command for command in self.exchange)
+        return forms if sets else tuple(form for form in forms if form != "called")
 
     def is_guess(self, form: str) -> bool:
-        """Whether a form takes a comparison for the failed one that held: an ICD that is right has to show that."""
-        return form in _OF_COMPARISONS and self.comparisons[-1].holds
+        """Whether a form takes a comparison for the failed one that held, or calls of callbacks that may be right: an
+        ICD that is right has to show that."""
+        return form == "called" or (form in _OF_COMPARISONS and self.comparisons[-1].holds)
 
 
 @dataclass(frozen=True)
@@ -93,20 +110,23 @@ class Part:
 
 def part(failure: Failure, form: str) -> Part:
     """The function that shows a failure in one form. Raises NotReproducible."""
-    steps = steps_of(failure.exchange, failure.replies)
+    counts = form == "called"
+    steps = steps_of(failure.exchange, failure.replies, counts)
     group = _group(failure.comparisons) if form in _OF_COMPARISONS else []
     group = _of_last(steps) if form.startswith("last") else group
     texts = [text for c in group for text in (c.answer, c.other if c.is_expression else "") if isinstance(text, str)]
     judged = {result for text in texts for result in re.findall(r"\b[br]\d+\b", text)}
-    shortened = form in ("plain", "compared", "ended", "ended plain", "last", "last plain")
-    plain = form.endswith("plain")
+    shortened = form in ("plain", "compared", "ended", "ended plain", "last", "last plain", "called")
+    plain = form.endswith("plain") or counts
     shown = needed(steps, judged, failure.ended or form.startswith("last"), plain) if shortened else steps
     shown = essential(steps) if form == "answers" else shown
-    words = PlainWords(steps, shown, judged, texts) if plain else Words(steps, shown, judged)
+    words = PlainWords(steps, shown, judged, texts, counts) if plain else Words(steps, shown, judged, counts)
     writer = _Writer(words, judged, form)
     lines = writer.body(shown) + (writer.judgement(group) if group else [])
     if form in _OF_ANSWERS:
         lines.append("EXPECT(differs);")
+    elif counts:
+        lines += _called(failure.called or ())
     elif not group:
         lines.append("return GONE;")
     body = "".join(f"    {line}\n" if line else "\n" for line in map(_folded, lines))
@@ -126,6 +146,15 @@ def _of_last(steps: Sequence[Step]) -> list[Compared]:
     if kind == "handle":
         return [Compared(own, "!=" if last.number else "==", 0, True)]
     raise NotReproducible(IN_ORDER)
+
+
+def _called(called: Sequence[tuple[str, int, int]]) -> list[str]:
+    """Compares the calls of callbacks with those of the run that failed: those of events, which come in any order, and
+    then all others."""
+    of_events = sorted((status, data) for name, status, data in called if name == OF_EVENTS)
+    rows = [*of_events, *((0, data) for name, _, data in called if name in OF_OBJECTS)]
+    listed = ", ".join(f"{{{status}, {data:#x}}}" for status, data in rows) or "0"
+    return [f"return called_as((const struct called[]){{{listed}}}, {len(of_events)}, {len(rows) - len(of_events)});"]
 
 
 def _folded(line: str) -> str:

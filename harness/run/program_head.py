@@ -83,6 +83,62 @@ static void notify(void)
 {
 }
 """,
+    "called_as": r"""
+/* What callbacks were told, of which those of events may come in any order. */
+static struct called {
+    cl_int status;
+    uint64_t data;
+} of_events[64], of_objects[64];
+static int event_count, object_count;
+
+static void note(struct called *list, int *count, cl_int status, void *data)
+{
+    int number = __atomic_fetch_add(count, 1, __ATOMIC_SEQ_CST);
+    if (number < 64) {
+        list[number] = (struct called){status, V(data) >> 32 ? 0 : V(data)};
+    }
+}
+
+static void CL_API_CALL called_with_status(cl_event event, cl_int status, void *data)
+{
+    note(of_events, &event_count, status, data);
+}
+
+static void CL_API_CALL called_with_data(void *object, void *data)
+{
+    note(of_objects, &object_count, 0, data);
+}
+
+static int order(const void *one, const void *other)
+{
+    const struct called *a = one, *b = other;
+    return a->status != b->status ? (a->status < b->status ? -1 : 1) : (a->data > b->data) - (a->data < b->data);
+}
+
+/* Whether callbacks were called as in the run that failed, asked when no further call has come for a second. */
+static int called_as(const struct called *before, int events, int objects)
+{
+    int seen = -1;
+    while (seen != event_count + object_count) {
+        seen = event_count + object_count;
+        sleep(1);
+    }
+    int same = event_count == events && object_count == objects && events <= 64 && objects <= 64;
+    qsort(of_events, event_count < 64 ? event_count : 64, sizeof *of_events, order);
+    printf("  got: %d calls of callbacks\n", seen);
+    for (int i = 0; i < event_count && i < 64; i++) {
+        printf("  got: a call with the status %d and the data %#llx\n", of_events[i].status,
+               (unsigned long long)of_events[i].data);
+        same = same && order(&of_events[i], &before[i]) == 0;
+    }
+    for (int i = 0; i < object_count && i < 64; i++) {
+        printf("  got: a call with the data %#llx\n", (unsigned long long)of_objects[i].data);
+        same = same && order(&of_objects[i], &before[events + i]) == 0;
+    }
+    printf("  (%s in the run that failed)\n", same ? "as" : "not as");
+    return same ? THERE : GONE;
+}
+""",
     "in_callback": """
 /* Releases that are made each time that the callback is called. */
 typedef cl_int(CL_API_CALL * release_function)(void *object);

@@ -24,7 +24,7 @@ from harness.probe.patience import TICK
 from harness.probe.process import Process
 from harness.probe.verdicts import Crashed, Hung, Leaked, SubjectFailure
 from harness.run import orphans
-from harness.run.exchange import IN_ORDER, NotReproducible
+from harness.run.exchange import IN_ORDER, OF_EVENTS, OF_OBJECTS, NotReproducible
 from harness.run.program import Failure, Part, part, program
 from harness.sandbox import Sandbox
 from harness.selftest.mutants import VARIABLE
@@ -80,11 +80,27 @@ def of_case(case: str, error: BaseException | None, sandbox: Sandbox) -> Reprodu
         raise NotReproducible("what is left behind shows in the process, and in no answer")
     library = Path(sessions[0].argv[sessions[0].argv.index("--loader") + 1])
     variables = {name: value for name, value in sandbox.env.items() if name not in _OWN}
-    failures = _failures(case, sessions, error)[:MOST]
+    failures = _failures(case, sessions, error, _called(sandbox) if len(sessions) == 1 else None)[:MOST]
     return Reproducer(library, variables, _chosen(library, variables, failures))
 
 
-def _failures(case: str, sessions: Sequence[IcdSession], error: BaseException | None) -> list[Failure]:
+def _called(sandbox: Sandbox) -> list[tuple[str, int, int]]:
+    """Each call of a callback by its name, with the status where it is of an event, and data that are a number."""
+    calls = []
+    for event in sandbox.log:
+        name = event.name.removeprefix("callback ")
+        if name != event.name and name in (OF_EVENTS, *OF_OBJECTS):
+            status, data = event.arguments[1:3] if name == OF_EVENTS else (0, event.arguments[1])
+            calls.append((name, (status & 0xFFFFFFFF ^ 0x80000000) - 0x80000000, 0 if data >> 32 else data))
+    return calls
+
+
+def _failures(
+    case: str,
+    sessions: Sequence[IcdSession],
+    error: BaseException | None,
+    called: Sequence[tuple[str, int, int]] | None = None,
+) -> list[Failure]:
     failed = {(session.attempt): session for session in sessions if session.failed}  # the last of each attempt
     shown = list(failed.values()) or [sessions[-1]]
     return [
@@ -94,6 +110,7 @@ def _failures(case: str, sessions: Sequence[IcdSession], error: BaseException | 
             session.replies,
             session.record.comparisons,
             _ended(session, error, bool(failed)),
+            called,
         )
         for session in shown
     ]
