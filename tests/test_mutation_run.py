@@ -182,18 +182,81 @@ def test_any_answer(loader, sandbox, record):
     with loader.start(sandbox) as cl:
         record(str(int(cl.clGetPlatformIDs(0, None, None))))
 '''
+OF_A_SHOULD = SUITE.replace("DISC-GEN-001", "DISC-ACC-019")
 
 
-@pytest.mark.parametrize(("own", "state"), [(False, "found"), (True, "survived")])
-def test_without_expectations_only_red_counts(tmp_path: Path, own: bool, state: str) -> None:
-    """Another recorded outcome is a difference for who knows the loader, and nothing for who does not."""
+@pytest.mark.parametrize(
+    ("suite", "own", "state"),
+    [
+        (RECORDS_ITS_ANSWER, False, "found"),
+        (RECORDS_ITS_ANSWER, True, "only with a file"),
+        (OF_A_SHOULD, False, "found"),
+        (OF_A_SHOULD, True, "only with --strict"),
+        (SUITE, True, "found"),
+    ],
+    ids=["outcome", "outcome alone", "should", "should alone", "must alone"],
+)
+def test_without_expectations_only_red_counts(tmp_path: Path, suite: str, own: bool, state: str) -> None:
+    """A must is red for everybody, a should for who is strict, an outcome for who knows the loader; each is said."""
     tested = subject(tmp_path)
     mutants = [m for m in all_mutants(tested) if m.after == "1002"]
-    campaign = Campaign(tested, mutants, [small_suite(tmp_path, RECORDS_ITS_ANSWER)], jobs=1, own=own)
+    campaign = Campaign(tested, mutants, [small_suite(tmp_path, suite)], jobs=1, own=own)
     campaign.run()
     (fate,) = campaign.fates
     assert fate.state == state
-    assert not fate.own
+    assert fate.own == (suite == SUITE)
+    assert fate.case.endswith("answer")
+    figures = report.figures(campaign.fates)
+    assert figures["red"] == (suite == SUITE or not own)
+    assert figures["red with --strict"] == (suite != RECORDS_ITS_ANSWER or not own)
+    assert figures["red with an expectation file"] == 1
+    text = "\n".join(report.lines(campaign, 1.0, width=1000))
+    html = page(campaign.fates, report.summary(campaign, 1.0), {unit.source: unit.text for unit in tested.units})
+    for shown in (text, html):
+        assert (fate.case.rpartition("::")[2] in shown) == (state != "found")
+        assert ("with --strict 1 (100.0%)" in shown) == (own and suite != RECORDS_ITS_ANSWER)
+        assert ("with a file 1 (100.0%)" in shown) == own
+
+
+SHOULD_AND_MUST = OF_A_SHOULD + SUITE.partition("\n\n\n")[2].replace("test_answer", "test_binding_answer")
+
+
+def test_a_should_does_not_end_the_search_for_a_must(tmp_path: Path) -> None:
+    """The check of what is weaker is met first."""
+    tested = subject(tmp_path)
+    mutants = [m for m in all_mutants(tested) if m.after == "1002"]
+    suite = small_suite(tmp_path, SHOULD_AND_MUST.replace("test_answer", "test_a"))
+    campaign = Campaign(tested, mutants, [suite], jobs=1, own=True)
+    campaign.run()
+    (fate,) = campaign.fates
+    assert (fate.state, fate.case.rpartition("::")[2]) == ("found", "test_binding_answer")
+
+
+SLOW_ANSWER = SUITE.replace("    with loader", "    import time\n    time.sleep(2.5 if {when} else 0)\n    with loader")
+
+
+def test_what_is_out_of_time_is_tried_again_alone(tmp_path: Path) -> None:
+    """By the time that it computes: a machine that is busy with other things says nothing of a mutant."""
+    tested = subject(tmp_path)
+    mutants = [m for m in all_mutants(tested) if m.after in ("1002", "1000")]
+    suite = small_suite(tmp_path, SLOW_ANSWER.format(when="'/mutants/' in str(loader.path)"))
+    ticks: list[str] = []
+    campaign = Campaign(tested, mutants, [suite], jobs=2, limit=2.0, own=True, tick=ticks.append)
+    campaign.run()
+    assert [fate.state for fate in campaign.fates] == ["found", "found"]
+    assert any("2 out of time" in tick for tick in ticks)
+
+
+def test_what_computes_too_long_is_lost(tmp_path: Path) -> None:
+    """Also where it does so in processes that it starts."""
+    tested = subject(tmp_path)
+    mutants = [m for m in all_mutants(tested) if m.after == "1002"]
+    circles = "__import__('subprocess').run(['timeout', '8', 'sh', '-c', 'while :; do :; done']) and '{when}'"
+    suite = small_suite(tmp_path, SLOW_ANSWER.format(when=f"'/mutants/' in str(loader.path) and {circles}"))
+    campaign = Campaign(tested, mutants, [suite], jobs=1, limit=1.0, own=True)
+    campaign.run()
+    (fate,) = campaign.fates
+    assert (fate.state, fate.message) == ("lost", "not done after 1 s of processor time")
 
 
 def test_a_run_goes_on_where_it_was_cut_short(tmp_path: Path) -> None:
@@ -317,7 +380,7 @@ def test_a_lost_worker_costs_one_job(tmp_path: Path) -> None:
     answers: dict[int, Any] = {}
     jobs: Iterator[Job] = (Job(key, tmp_path, ()) for key in range(5))
     Pool(answer, 2, limit=1).run(jobs, lambda job, given: answers.update({job.key: given}))
-    assert answers == {0: 0, 1: Lost("the worker died"), 2: Lost("not done after 1 s"), 3: 3, 4: 4}
+    assert answers == {0: 0, 1: Lost("the worker died"), 2: Lost("not done after 1 s", by_clock=True), 3: 3, 4: 4}
 
 
 def test_the_link_of_a_target_is_found_below_a_build(tmp_path: Path) -> None:
@@ -379,3 +442,6 @@ def test_mutants_of_the_reference_loader_end_with_a_page(tmp_path: Path, capsys:
     assert "Lines that cases reach" in shown
     assert "os_linux.c" in (out / "index.html").read_text()
     assert len((out / RECORDS).read_text().splitlines()) == 4
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["mutants"] >= summary["red with an expectation file"] == summary["red"]
+    assert summary["summary"] in re.sub(r"\s+", " ", shown)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import signal
@@ -41,11 +42,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-expectations",
         action="store_true",
-        help="only what a check itself calls red counts, as in a run without an expectation file; default: any "
-        "difference from what the unchanged library does",
+        help="only what a check itself calls red counts, as in a run without an expectation file; what --strict and "
+        "a file would add is said; default: any difference from what the unchanged library does",
     )
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
-    parser.add_argument("--limit", metavar="S", type=float, default=300.0, help="seconds of a mutant (default 300)")
+    parser.add_argument(
+        "--limit",
+        metavar="S",
+        type=float,
+        default=300.0,
+        help="seconds of a mutant (default 300)",
+    )
     parser.add_argument("--cases", metavar="N", type=positive, help="at most so many cases of each mutant; the nearest")
     parser.add_argument("--per-check", metavar="N", type=positive, help="at most so many cases of each check")
     parser.add_argument(
@@ -98,6 +105,8 @@ def run(args: argparse.Namespace) -> int:
                 texts = {unit.source: unit.text for unit in subject.units}
                 summary = report.summary(campaign, seconds)
                 (args.out / "index.html").write_text(page(campaign.fates, summary, texts))
+                numbers = {**report.figures(campaign.fates), "seconds": round(seconds), "summary": summary}
+                (args.out / "summary.json").write_text(json.dumps(numbers, indent=2) + "\n")
                 print(f"page: {args.out / 'index.html'}")
     return Exit.UNEXPECTED if 100 * report.share(campaign.fates) < args.at_least else Exit.AS_EXPECTED
 

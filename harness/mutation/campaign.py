@@ -8,13 +8,13 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.mutation.builder import Builder, Subject
-from harness.mutation.cases import Against, Answer, Job, Lost, Pool, Suites, with_suites
+from harness.mutation.cases import Against, Answer, Job, Level, Lost, Pool, Suites, with_suites
 from harness.mutation.operators import Mutant
-from harness.mutation.results import ERROR, FOUND, LOST, SURVIVED, Fate, Results
+from harness.mutation.results import ERROR, FILE, FOUND, LOST, STRICT, SURVIVED, Fate, Results
 
 AHEAD = 4  # mutants that are built before a worker is free
 NEAREST = 12  # checks that are named for a survivor
@@ -124,6 +124,7 @@ class Campaign:
         suites.learn(builder.marking, builder.folder / "marking", self.results.reach, self.tick)
         order = Order(suites, {unit.source: unit.text for unit in self.subject.units})
         built: dict[int, Mutant] = {}
+        late: list[Job] = []
         known = self.results.known()
         left = [mutant for mutant in self.mutants if mutant not in known]
 
@@ -135,16 +136,28 @@ class Campaign:
                     built[key] = mutant
                     yield Job(key, library, order.cases_for(mutant)[: self.most], self.own)
 
+        def again() -> Iterator[Job]:
+            while late:
+                job = late.pop(0)
+                self.tick(f"{len(late) + 1} out of time: each is tried again alone, by the time that it computes")
+                yield replace(job, cases=order.cases_for(built[job.key])[: self.most], last=True)
+
         def done(job: Job, answer: Answer | Lost) -> None:
+            if isinstance(answer, Lost) and answer.by_clock and not job.last:
+                late.append(job)
+                return
             mutant = built.pop(job.key)
             job.library.unlink(missing_ok=True)
             if isinstance(answer, Answer):
                 suites.unstable.update(answer.unstable)
-                if answer.case is not None:
+                if answer.case is not None and (answer.level == Level.RED or not self.own):
                     order.noticed(mutant, answer.case)
-            self._note(judged(mutant, answer, suites, order))
+            self._note(judged(mutant, answer, suites, order, self.own))
 
-        Pool(Against(suites.items, suites.seconds).answer, self.jobs, self.limit, suites.memory).run(jobs(), done)
+        answer = Against(suites.items, suites.seconds).answer
+        Pool(answer, self.jobs, self.limit, suites.memory).run(jobs(), done)
+        if late:
+            Pool(answer, 1, self.limit, suites.memory, by_processor=True).run(again(), done)
 
     def _note(self, fate: Fate) -> None:
         self.results.note(fate)
@@ -152,16 +165,23 @@ class Campaign:
         self.tick(f"{len(self.fates)} of {len(self.mutants)}: " + ", ".join(f"{n} {s}" for s, n in states.items()))
 
 
-def judged(mutant: Mutant, answer: Answer | Lost, suites: Suites, order: Order) -> Fate:
-    """What became of a mutant, by the answer of its process: lost, found, survived, or trouble of the harness alone."""
+def judged(mutant: Mutant, answer: Answer | Lost, suites: Suites, order: Order, own: bool) -> Fate:
+    """What became of a mutant, by the answer of its process: lost, found, survived, or trouble of the harness alone;
+    with `own`, what is not red by itself is not found.
+    """
     if isinstance(answer, Lost):
         return Fate(mutant, LOST, message=answer.reason)
-    fate = Fate(mutant, FOUND, "", answer.verdict, answer.usually, answer.message, answer.own)
+    red = answer.level == Level.RED
+    fate = Fate(mutant, FOUND, "", answer.verdict, answer.usually, answer.message, red)
     fate.ran, fate.seconds = answer.ran, round(answer.seconds, 2)
     if answer.case is not None:
         fate.case = suites.items[answer.case].nodeid
+    if answer.case is not None and (red or not own):
         return fate
-    fate.state, fate.message = ERROR if answer.error_only else SURVIVED, answer.error_only
+    weaker = {Level.STRICT: STRICT, Level.FILE: FILE}
+    fate.state = ERROR if answer.error_only and answer.level < Level.STRICT else weaker.get(answer.level, SURVIVED)
+    if fate.state in (ERROR, SURVIVED):
+        fate.case, fate.message = "", answer.error_only
     reaching = order.reaching(mutant)
     fate.reached_by = None if reaching is None else len(reaching)
     fate.near = list(dict.fromkeys(suites.check_of(n) for n in order.cases_for(mutant)))[:NEAREST] if reaching else []

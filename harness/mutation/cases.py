@@ -9,6 +9,7 @@ is not done in time, costs the library that it had, and is replaced.
 from __future__ import annotations
 
 import contextlib
+import enum
 import io
 import multiprocessing
 import os
@@ -29,6 +30,7 @@ from harness.expectations import Expected
 from harness.mutation.reach import Marks, Reach, keep, kept, reach_of
 from harness.probe import stacks
 from harness.probe.deviations import deviations_of
+from harness.probe.process import children_of
 from harness.report.status import status, strength_of
 from harness.run.cases import CASE, explained, verdict_of
 from harness.run.tested import LOADER
@@ -39,7 +41,18 @@ Tick = Callable[[str], None]
 MEMORY = 8 << 30  # bytes of address space that a case may take: a mutant that asks for all of it harms only itself
 FILE = 1 << 30
 VENDORS = "OCL_ICD_VENDORS"
+TICK = 0.5  # seconds between two looks at what a worker has computed
+STARVED = 4  # times the limit: what is given up by the clock, where only computing counts
 HANG = 5.0  # seconds: what did not end in its usual time is given this before it counts as hung
+
+
+class Level(enum.IntEnum):
+    """Which runs a difference from the unchanged library makes red."""
+
+    NONE = 0
+    FILE = 1  # that of who has an expectation file
+    STRICT = 2  # a strict one (`--strict`), too: a check of what is should or de-facto fails
+    RED = 3  # every run
 
 
 @dataclass(frozen=True)
@@ -52,6 +65,15 @@ class Seen:
     message: str
     seconds: float
     red: bool  # it would fail a run without an expectation file
+    strict: bool  # it would fail such a run with --strict
+
+    def level(self, usual: Seen) -> Level:
+        """Who would notice the difference from what is usual."""
+        if self.red and not usual.red:
+            return Level.RED
+        if self.strict and not usual.strict:
+            return Level.STRICT
+        return Level.FILE if self.differs(usual) else Level.NONE
 
     def differs(self, usual: Seen) -> bool:
         """Whether a run with an expectation file, written from the unchanged library's records, would notice."""
@@ -68,13 +90,13 @@ class Seen:
 
 @dataclass
 class Answer:
-    """What became of a library: `case` is the first that noticed it; the others ran without noticing."""
+    """What became of a library: `case` is the first that noticed it at the highest level that any did."""
 
+    level: Level = Level.NONE
     case: int | None = None
     verdict: str = ""
     usually: str = ""
     message: str = ""
-    own: bool = False  # the check's own red: no expectation file is needed
     ran: int = 0
     seconds: float = 0.0
     unstable: list[int] = field(default_factory=list)  # cases that now differ with the unchanged library, too
@@ -86,16 +108,20 @@ class Lost:
     """A worker gave no answer."""
 
     reason: str
+    by_clock: bool = False  # it was not done in time, which the machine may be to blame for
 
 
 @dataclass(frozen=True)
 class Job:
-    """A library, and the cases that meet it, in this order. `own`: only the checks' own red counts."""
+    """A library, and the cases that meet it, in this order. `own`: only the checks' own red counts. `last`: it is not
+    tried again.
+    """
 
     key: int
     library: Path
     cases: tuple[int, ...]
     own: bool = False
+    last: bool = False
 
 
 class Lookups(set[str]):
@@ -140,9 +166,13 @@ class Against:
         verdict = verdict_of(error)[0]
         red = verdict in ("fail", "crash", "hang", "leak") and error is not None
         deviations = tuple(sorted(map(str, deviations_of(error)))) if red and error else ()
-        counts = status(verdict, Expected(), strength_of(case.requirements), False, False, False, None) == "unexpected"
+        strength = strength_of(case.requirements)
+        counts, strictly = (
+            status(verdict, Expected(), strength, False, strict, False, None) == "unexpected"
+            for strict in (False, True)
+        )
         message = f"{type(error).__name__}: {error}"[:500] if error else ""
-        return Seen(verdict, case.outcome, deviations, message, time.perf_counter() - started, counts)
+        return Seen(verdict, case.outcome, deviations, message, time.perf_counter() - started, counts, strictly)
 
     def usual(self, number: int) -> Seen:
         """What a case does with the unchanged library; asked once."""
@@ -164,7 +194,9 @@ class Against:
         return marks.take(), seen.seconds, seen.verdict
 
     def answer(self, job: Job) -> Answer:
-        """The first case that does not what it usually does; with `job.own`, the first whose check says so itself."""
+        """The first case that does not what it usually does; with `job.own`, the first that makes every run red, else
+        the first at the highest level that any reaches.
+        """
         answer, started = Answer(), time.perf_counter()
         lost: frozenset[str] = frozenset()
         known: frozenset[str] = frozenset()  # capabilities that the mutant was asked for
@@ -175,7 +207,8 @@ class Against:
             seen = self.run(number, job.library)
             if seen.verdict == "hang" and seen.differs(usual):
                 seen = self.run(number, job.library, patient=True)
-            if job.own and _matters(seen, usual, own=True) and (new := (lookups.names | {VENDORS}) - known):
+            by_itself = job.own and seen.level(usual) > max(answer.level, Level.FILE)
+            if by_itself and (new := (lookups.names | {VENDORS}) - known):
                 # A run would have asked the mutant itself what it can do.
                 known |= new
                 gone = frozenset(name for name in new & self._capabilities if not self._has(name, job.library))
@@ -183,17 +216,20 @@ class Against:
                     lost |= gone
                     self._reset(lost)
                     seen = self.run(number, job.library, patient=True)
-            if not _matters(seen, usual, job.own):
+            level = seen.level(usual)
+            if level <= answer.level:
                 continue
             self._reset()
             if self.run(number).differs(usual):
-                answer.unstable.append(number)
+                # What only a file would have noticed costs no case that may yet be red by itself.
+                answer.unstable += [number] * (not job.own or level > Level.FILE)
             elif seen.verdict == "error":
                 answer.error_only = answer.error_only or f"{self.items[number].nodeid}: {seen.message}"
             else:
-                answer.case, answer.message, answer.usually = number, seen.message, usual.verdict
-                answer.verdict, answer.own = seen.shown(usual), seen.red and not usual.red
-                break
+                answer.level, answer.case, answer.message, answer.usually = level, number, seen.message, usual.verdict
+                answer.verdict = seen.shown(usual)
+                if level == Level.RED or not job.own:
+                    break
         answer.seconds = time.perf_counter() - started
         return answer
 
@@ -203,10 +239,6 @@ class Against:
             return "yes" in capabilities.outcomes(self._loader, capability).values()
         finally:
             self._loader.path = self._original
-
-
-def _matters(seen: Seen, usual: Seen, own: bool) -> bool:
-    return (seen.red and not usual.red) if own else seen.differs(usual)
 
 
 @dataclass
@@ -360,17 +392,41 @@ class _Worker:
     process: Any
     connection: Connection
     job: Job | None = None
-    until: float = 0.0
+    since: float = 0.0  # by the clock
+    computed: float = 0.0  # before the job
+
+
+def _computed(pid: int) -> float:
+    """Seconds that a process and its descendants computed so far, also those that ended and were waited for."""
+    ticks = 0
+    family = [pid]
+    for member in family:
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))  # its own and those of its children, in user and system mode
+            family += children_of(member)
+    return ticks / float(os.sysconf("SC_CLK_TCK"))
 
 
 class Pool:
-    """Forked workers; one that dies, or that works on a job for more than `limit` seconds, is replaced."""
+    """Forked workers; one that dies, or that works on a job for more than `limit` seconds, is replaced.
 
-    def __init__(self, answer: Callable[[Job], Any], jobs: int, limit: float, memory: int = MEMORY) -> None:
+    by_processor: the seconds are those that it computes, with what it starts, and not those of the clock.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[[Job], Any],
+        jobs: int,
+        limit: float,
+        memory: int = MEMORY,
+        by_processor: bool = False,
+    ) -> None:
         self._answer = answer
         self._memory = memory
         self._jobs = jobs
         self._limit = limit
+        self._by_processor = by_processor
         self._context = multiprocessing.get_context("fork")
 
     def _start(self) -> _Worker:
@@ -394,17 +450,29 @@ class Pool:
                 for worker in workers:
                     if worker.job is None and (job := next(jobs, None)) is not None:
                         worker.connection.send(job)
-                        worker.job, worker.until = job, time.monotonic() + self._limit
+                        worker.job, worker.since, worker.computed = job, time.monotonic(), _computed(worker.process.pid)
                 busy = [worker for worker in workers if worker.job]
                 if not busy:
                     return
-                soonest = min(worker.until for worker in busy)
-                wait([worker.connection for worker in busy], max(0.0, soonest - time.monotonic()))
+                soonest = min(worker.since for worker in busy) + self._limit - time.monotonic()
+                wait([worker.connection for worker in busy], TICK if self._by_processor else max(0.0, soonest))
                 for worker in busy:
                     self._hear(workers, worker, done)
         finally:
             for worker in workers:
                 self._end(worker)
+
+    def _late(self, worker: _Worker) -> Lost | None:
+        """Why a worker is given up that has no answer yet; None while it may go on."""
+        passed = time.monotonic() - worker.since
+        if not self._by_processor:
+            return Lost(f"not done after {self._limit:g} s", by_clock=True) if passed >= self._limit else None
+        computed = _computed(worker.process.pid) - worker.computed
+        if computed >= self._limit:
+            return Lost(f"not done after {self._limit:g} s of processor time")
+        if passed >= STARVED * self._limit:
+            return Lost(f"not done after {passed:.0f} s, in which it computed for {computed:.0f} s", by_clock=True)
+        return None
 
     def _hear(self, workers: list[_Worker], worker: _Worker, done: Callable[[Job, Any], None]) -> None:
         """Takes a worker's answer, if there is one; replaces it, if there will be none."""
@@ -416,8 +484,8 @@ class Pool:
                 answer = worker.connection.recv()
             except (EOFError, OSError):
                 answer = Lost("the worker died")
-        elif time.monotonic() >= worker.until:
-            answer = Lost(f"not done after {self._limit:g} s")
+        else:
+            answer = self._late(worker)
         if answer is None:
             return
         worker.job = None

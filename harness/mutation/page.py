@@ -8,8 +8,8 @@ from html import escape
 from pathlib import Path
 
 from harness.mutation.operators import Mutant
-from harness.mutation.report import TITLES, groups, nearest, of_state, place, reached, share
-from harness.mutation.results import FOUND, SURVIVED, Fate
+from harness.mutation.report import TITLES, checks_of, detail, groups, of_state, place, share
+from harness.mutation.results import FOUND, Fate
 
 AROUND = 2  # lines of the source that are shown before and after an edit
 _STYLE = """
@@ -53,8 +53,7 @@ def _table(title: str, of_name: Mapping[str, Sequence[Fate]]) -> Iterator[str]:
 def _survivor(fate: Fate, text: bytes) -> str:
     mutant = fate.mutant
     where = f"{place(mutant.file)}:{mutant.line} {mutant.function}(): {mutant.operator}"
-    what = "; nearest: ".join(filter(None, (reached(fate), ", ".join(nearest(fate)))))
-    what = what if fate.state == SURVIVED else fate.message
+    what = f"{detail(fate)} {', '.join(checks_of(fate))}"
     checks = "".join(f"<br><code>{escape(check)}</code>" for check in fate.near)
     near = f"<details><summary>nearest checks</summary>{checks}</details>" if checks else ""
     return f"<section><h3>{escape(where)}</h3><pre>{_edit(mutant, text)}</pre><p>{escape(what)}</p>{near}</section>"

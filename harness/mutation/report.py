@@ -11,9 +11,11 @@ from pathlib import Path
 
 from harness.mutation.campaign import Campaign
 from harness.mutation.operators import shown
-from harness.mutation.results import ERROR, FOUND, LOST, NOT_COUNTED, SURVIVED, Fate
+from harness.mutation.results import ERROR, FILE, FOUND, LOST, NOT_COUNTED, STRICT, SURVIVED, Fate
 
 TITLES = {
+    STRICT: "Shown, but red with --strict alone: what fails is should or de-facto",
+    FILE: "Red with an expectation file alone: no requirement is broken",
     SURVIVED: "Survived: no case noticed",
     ERROR: "Noticed only by an error of the harness",
     LOST: "Without a verdict",
@@ -24,6 +26,14 @@ def share(fates: Sequence[Fate]) -> float:
     """Of the mutants that count, how many the suites find, from 0 to 1."""
     counted = [fate for fate in fates if fate.counts]
     return sum(fate.state == FOUND for fate in counted) / len(counted) if counted else 0.0
+
+
+def figures(fates: Sequence[Fate]) -> dict[str, int]:
+    """How many mutants count, and how many of them are red by whom; each number has that before it within it."""
+    states = Counter(fate.state for fate in fates if fate.counts)
+    red, strict, file = states[FOUND], states[STRICT], states[FILE]
+    result = {"mutants": states.total(), "red": red, "red with --strict": red + strict}
+    return result | {"red with an expectation file": red + strict + file}
 
 
 def groups(fates: Sequence[Fate]) -> tuple[dict[str, list[Fate]], dict[str, list[Fate]]]:
@@ -71,14 +81,24 @@ def nearest(fate: Fate) -> Sequence[str]:
     return fate.near[:3] if fate.reached_by else ()
 
 
+def detail(fate: Fate) -> str:
+    """What there is to say of a mutant that was not found: who would have noticed, or how many cases did not."""
+    if fate.state == SURVIVED:
+        return reached(fate) + "; nearest:" * bool(nearest(fate))
+    return f"{fate.verdict}, {fate.message}" if fate.state in (STRICT, FILE) else fate.message
+
+
+def checks_of(fate: Fate) -> Sequence[str]:
+    """The check that noticed a mutant, or those that are nearest."""
+    return nearest(fate) if fate.state == SURVIVED else [fate.case] * (fate.state in (STRICT, FILE))
+
+
 def _survivor(fate: Fate, width: int) -> list[str]:
-    """What changed, how many cases reach it, and the names of the nearest checks, each of which is unique."""
+    """What changed, what became of it, and the names of checks, each of which is unique."""
     mutant = fate.mutant
     head = f"{place(mutant.file)}:{mutant.line} {mutant.function}(): {mutant.operator}"
-    survived = fate.state == SURVIVED
-    checks = [check.rpartition("::")[2] for check in nearest(fate)] if survived else []
-    detail = reached(fate) + "; nearest:" * bool(checks) if survived else shown(fate.message)
-    details = [f"{shown(mutant.before)} → {shown(mutant.after)}", detail]
+    checks = [check.rpartition("::")[2] for check in checks_of(fate)]
+    details = [f"{shown(mutant.before)} → {shown(mutant.after)}", shown(detail(fate))]
     rows = [("  ", head), *(("    ", text) for text in details), *(("      ", check) for check in checks)]
     return [line for indent, text in rows for line in _folded(text, width, indent)]
 
@@ -120,8 +140,17 @@ def summary(campaign: Campaign, seconds: float) -> str:
     states = Counter(fate.state for fate in fates)
     states["not tried"] = len(campaign.mutants) - len(fates)
     rest = ", ".join(f"{states[state]} {state}" for state in (*NOT_COUNTED, "not tried") if states[state])
-    counted = sum(fate.counts for fate in fates)
     cases = len(campaign.suites.items) if campaign.suites else 0
-    how = " without an expectation file" if campaign.own else ""
-    return (f"{states[FOUND]} of {counted} mutants found{how} ({share(fates):.1%}), {cases} cases, {seconds:.0f} s"
-            + (f"; not counted: {rest}." if rest else "."))  # fmt: skip
+    numbers = figures(fates)
+    counted = numbers["mutants"]
+
+    def part(name: str) -> str:
+        return f"{numbers[name]} ({numbers[name] / counted if counted else 0:.1%})"
+
+    result = f"{numbers['red']} of {counted} mutants found ({share(fates):.1%})"
+    if campaign.own:
+        result = (
+            f"{numbers['red']} of {counted} mutants found without an expectation file ({share(fates):.1%}), "
+            f"with --strict {part('red with --strict')}, with a file {part('red with an expectation file')}"
+        )
+    return f"{result}, {cases} cases, {seconds:.0f} s" + (f"; not counted: {rest}." if rest else ".")

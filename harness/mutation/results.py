@@ -14,7 +14,9 @@ from harness.mutation.operators import Mutant
 FORMAT = 1
 RECORDS = "mutants.jsonl"
 # States of a mutant. Those of NOT_COUNTED do not differ from the original in code or data, or not from another mutant.
+# FOUND is whatever the run counts; where that is only what is red by itself, the next two say who else would notice.
 FOUND, SURVIVED, ERROR, LOST = "found", "survived", "error", "lost"
+STRICT, FILE = "only with --strict", "only with a file"
 NOT_COUNTED = ("no compile", "equivalent", "duplicate")
 
 
