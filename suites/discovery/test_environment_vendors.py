@@ -346,6 +346,29 @@ def test_library_and_configuration_file_as_vendors_go_together(loader: Loader, s
     assert taken in (set(), {"file", "library"}), names
 
 
+@requirement("DISC-ENV-021")
+@pytest.mark.parametrize("value", ["folder/a.icd", "./folder/a.icd"])
+def test_only_bare_configuration_file_is_sought_in_the_vendor_directory(
+    loader: Loader, sandbox: Sandbox, value: str
+) -> None:
+    """A .icd file that OCL_ICD_VENDORS names by a folder, too, is not sought in the vendor directory."""
+    loader.require("OCL_ICD_VENDORS")
+    (sandbox.vendors / "folder").mkdir()
+    sandbox.vendor_file("a.icd", f"{sandbox.icd('default')}\n")
+    sandbox.vendor_file("a.icd", f"{sandbox.icd('below')}\n", sandbox.vendors / "folder")
+    here = sandbox.folder("folder")
+
+    def listed(vendors: str) -> list[str]:
+        sandbox.env["OCL_ICD_VENDORS"] = vendors
+        with loader.start(sandbox, system=True) as cl:
+            return list(cl.used_platforms())
+
+    seen = listed("a.icd"), listed(value)
+    assert seen in ((["default"], []), ([], []))
+    sandbox.vendor_file("a.icd", f"{sandbox.icd('here')}\n", here)
+    assert listed(value) == (["here"] if seen[0] else [])
+
+
 @requirement("DISC-ENV-003")
 @pytest.mark.parametrize("content", ["empty", "missing library", "not an ICD", "text"])
 def test_bad_configuration_file_as_vendors_is_platform_not_found(
