@@ -369,6 +369,28 @@ def test_only_bare_configuration_file_is_sought_in_the_vendor_directory(
     assert listed(value) == (["here"] if seen[0] else [])
 
 
+@requirement("DISC-ENV-021")
+def test_bare_configuration_file_is_taken_from_the_vendor_directory_first(loader: Loader, sandbox: Sandbox) -> None:
+    """A loader that takes a bare .icd file from the working directory takes it from the vendor directory first."""
+    loader.require("OCL_ICD_VENDORS")
+    listed = []
+
+    def add(name: str, folder: Path) -> None:
+        sandbox.vendor_file("a.icd", f"{sandbox.icd(name)}\n", folder)
+        with loader.start(sandbox, system=True) as cl:
+            listed.extend(cl.used_platforms() or ["nothing"])
+
+    sandbox.env["OCL_ICD_VENDORS"] = "a.icd"
+    sandbox.vendor("other")
+    add("here", sandbox.root)
+    add("default", sandbox.vendors)
+    if "OPENCL_VENDOR_PATH" in loader.capabilities:
+        folder = sandbox.folder("aliased")
+        sandbox.env["OPENCL_VENDOR_PATH"] = str(folder)
+        add("aliased", folder)
+    assert listed in (["here", "default", "aliased"][: len(listed)], ["nothing"] * len(listed))
+
+
 @requirement("DISC-ENV-003")
 @pytest.mark.parametrize("content", ["empty", "missing library", "not an ICD", "text"])
 def test_bad_configuration_file_as_vendors_is_platform_not_found(
@@ -418,6 +440,24 @@ def test_library_as_vendors_is_loaded_alone_or_nothing(
     assert names in ([], [] if "missing" in spelling else ["one"])
     assert sandbox.log.happened("loaded").components() == names
     record("that vendor" if names else "nothing")
+
+
+@requirement("DISC-ENV-021")
+@pytest.mark.parametrize("spelling", ["relative", "relative with dot", "sought"])
+def test_library_as_vendors_is_spelled_as_the_dynamic_linker_takes_it(
+    loader: Loader, sandbox: Sandbox, spelling: str
+) -> None:
+    """A loader that takes a library in OCL_ICD_VENDORS by its whole path takes it by any other name of it."""
+    loader.require("OCL_ICD_VENDORS")
+    sandbox.vendor("default")
+    sandbox.icd("one")
+    sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
+    names = {}
+    for value in ("absolute", spelling):
+        sandbox.env["OCL_ICD_VENDORS"] = LIBRARIES[value].format(root=sandbox.root)
+        with loader.start(sandbox, system=True) as cl:
+            names[value] = list(cl.used_platforms())
+    assert names[spelling] == names["absolute"] in ([], ["one"])
 
 
 @requirement("DISC-ENV-004")
