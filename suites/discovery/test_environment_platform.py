@@ -251,26 +251,6 @@ def test_assumed_extension_is_not_asked_for(loader: Loader, sandbox: Sandbox, va
 # --- diagnostics ---
 
 
-@requirement("DISC-ENV-019", "DISC-ENV-021")
-@pytest.mark.parametrize("tested", ["without extension", "without info function"])
-@pytest.mark.parametrize(
-    ("name", "value"), [(ASSUME, "1"), (ASSUME, "debug"), ("OCL_ICD_PLATFORM_SORT", "none"), (DEFAULT, "0")]
-)
-def test_variables_of_other_things_than_diagnostics_write_nothing(
-    loader: Loader, sandbox: Sandbox, name: str, value: str, tested: str
-) -> None:
-    """Messages are those of OCL_ICD_DEBUG: what any other variable brings about is silent."""
-    lacking = sandbox.icd("tested", variant="icd_without_get_platform_info", faults=["get_platform_info_not_returned"])
-    mock = lacking if tested == "without info function" else sandbox.icd("other", extensions="cl_khr_other")
-    in_position(sandbox, mock, 1)
-    for setting in (None, value):
-        if setting is not None:
-            sandbox.env[name] = setting
-        with loader.start(sandbox) as cl:
-            assert {"a", "b"} <= set(cl.platform_names())
-        assert (cl.stderr, cl.stdout) == ("", "")
-
-
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize(
     "value", ["", "0", "1", "2", "3", "4", "7", "8", "15", "16", "-1", "x", "99999999999999999999"]

@@ -47,6 +47,12 @@ def functions() -> list[Any]:
     return result
 
 
+def queried() -> list[Function]:
+    """Functions that loaders know without exporting them."""
+    inferred = [f for f in api().dispatched() if slots()[f.name].class_ not in ("loader", "none")]
+    return [f for f in inferred if slots()[f.name].reached == "query"]
+
+
 def through(log: CallLog, name: str) -> list[str]:
     """Who was in the function, from the outside to the inside."""
     return [event.who for event in log.calls(name) if event.who != "application"]
@@ -75,6 +81,30 @@ def test_every_function_passes_every_layer(loader: Loader, sandbox: Sandbox, fun
                 assert not call.argument_problems(log, at=layer)
             assert not call.argument_problems(log)
             assert not call.answer_problems()
+
+
+@requirement("LAY-CHN-004")
+@pytest.mark.parametrize("function", queried(), ids=lambda function: function.name)
+def test_function_by_the_address_of_a_platform_passes_every_layer(
+    loader: Loader, sandbox: Sandbox, function: Function
+) -> None:
+    """A function that the loader knows passes the layers also where its address is asked for by platform."""
+    layers = chain(loader, sandbox, ["front", "back"])
+    sandbox.vendor_of_each_kind(loader.has("ICD 2"), functions={"answers": [function.name]})
+    with loader.start(sandbox) as cl:
+        known = address_of(cl, function)
+        assert known
+        calls = []
+        for platform in cl.GetPlatformIDs():
+            address = cl.call("clGetExtensionFunctionAddressForPlatform", platform, function.name)
+            assert isinstance(address, Value) and address
+            objects = Objects(cl, platform)
+            calls += [PatternedCall(cl, function, objects, address=where) for where in (known, address)]
+        for call in calls:
+            call.make()
+        logs = sandbox.log.during(function.name)[-len(calls) :]
+        seen = [through(log, function.name) for log in logs]
+        assert seen == [[*layers, call.objects.owner] for call in calls]
 
 
 @requirement("LAY-CHN-007")

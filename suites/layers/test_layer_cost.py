@@ -268,3 +268,44 @@ def test_results_are_the_same_with_and_without_layers(loader: Loader, sandbox: S
         assert reached[-len(calls) :] == [call.function.name for call in calls]
         seen.append(reached)
     assert seen[0] == seen[1]
+
+
+def of_no_platform(cl: Session) -> dict[str, object]:
+    """What calls that name no platform come to: an error, or whose the answer is."""
+    error, text, device, owner, devices = cl.buffer(4), cl.buffer(64, 0), cl.room(1, 0), cl.room(1, 0), cl.room(1, 0)
+    everything = api().constant("CL_DEVICE_TYPE_ALL")
+    result: dict[str, object] = {}
+
+    def of_device(handle: object) -> str:
+        assert cl.clGetDeviceInfo(handle, CL.DEVICE_PLATFORM, owner.size, owner, None) == CL.SUCCESS
+        return cl.GetPlatformInfo(owner.handle())
+
+    code = cl.clGetPlatformInfo(None, CL.PLATFORM_NAME, text.size, text, None)
+    result["clGetPlatformInfo"] = code or text.text()
+    code = cl.clGetDeviceIDs(None, everything, 1, device, None)
+    result["clGetDeviceIDs"] = code or of_device(device.handle())
+    context = cl.clCreateContextFromType(None, everything, None, None, error)
+    if context:
+        assert cl.clGetContextInfo(context, CL.CONTEXT_DEVICES, devices.size, devices, None) == CL.SUCCESS
+    result["clCreateContextFromType"] = of_device(devices.handle()) if context else error.code()
+    if int(cl.command("symbol clGetExtensionFunctionAddressForPlatform"), 16):
+        address = cl.clGetExtensionFunctionAddressForPlatform(None, "clThingA")
+        result["clGetExtensionFunctionAddressForPlatform"] = bool(address)
+    return result
+
+
+@requirement("LAY-CST-004")
+@pytest.mark.parametrize("count", [1, 3])
+def test_no_platform_means_the_same_with_and_without_layers(loader: Loader, sandbox: Sandbox, count: int) -> None:
+    """A call that names no platform has a default, or is refused, whether layers hand it on or not."""
+    loader.require("OPENCL_LAYERS")
+    sandbox.env["OCL_ICD_PLATFORM_SORT"] = "none"
+    sandbox.vendors_in_order([f"{sandbox.icd(name, suffix=name.upper())}\n" for name in "ab"])
+    seen = []
+    for layers in ([], [sandbox.layer(f"layer{number}") for number in range(count)]):
+        use_layers(sandbox, layers)
+        with loader.start(sandbox) as cl:
+            names = cl.platform_names()
+            assert sorted(names) == ["a", "b"]
+            seen.append((list(names), of_no_platform(cl)))
+    assert seen[1] == seen[0]
