@@ -251,6 +251,28 @@ def test_assumed_extension_is_not_asked_for(loader: Loader, sandbox: Sandbox, va
 # --- diagnostics ---
 
 
+@requirement("DISC-ENV-019", "DISC-ENV-021")
+@pytest.mark.parametrize("tested", ["without extension", "without info function"])
+@pytest.mark.parametrize(("name", "value"), [(ASSUME, "1"), (ASSUME, "debug"), (DEFAULT, "0")])
+def test_variables_of_other_things_than_diagnostics_add_no_message(
+    loader: Loader, sandbox: Sandbox, name: str, value: str, tested: str
+) -> None:
+    """Messages are those of OCL_ICD_DEBUG: another variable brings none that is not there without it."""
+    lacking = sandbox.icd("tested", variant="icd_without_get_platform_info", faults=["get_platform_info_not_returned"])
+    mock = lacking if tested == "without info function" else sandbox.icd("other", extensions="cl_khr_other")
+    in_position(sandbox, mock, 1)
+    seen = []
+    for setting in (None, value):
+        if setting is not None:
+            sandbox.env[name] = setting
+        with loader.start(sandbox) as cl:
+            assert {"a", "b"} <= set(cl.platform_names())
+        assert cl.stdout == ""
+        seen.append(cl.stderr.splitlines())
+    usual, with_variable = seen
+    assert set(with_variable) <= set(usual)
+
+
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize(
     "value", ["", "0", "1", "2", "3", "4", "7", "8", "15", "16", "-1", "x", "99999999999999999999"]
