@@ -37,6 +37,15 @@ def test_hang_is_confirmed_without_a_limit_by_the_clock(tmp_path: Path, seconds:
     assert replayer.replay(b"input").key == key
 
 
+@pytest.mark.parametrize("key", ["fifo@f", "once@f", "lock@f"])
+def test_hang_that_the_engine_sees_needs_no_clock(tmp_path: Path, key: str) -> None:
+    """The engine ends the process at a wait without end, so that its time is short."""
+    path = tmp_path / "fuzz_stub"
+    path.write_text(f"#!/bin/sh\necho 'clharness-fuzz: finding: hang {key}: f waits' >&2\nkill -ABRT $$\n")
+    path.chmod(0o755)
+    assert Replayer(path, setting(tmp_path), tmp_path / "work", 1).replay(b"input").key == key
+
+
 def test_time_that_a_process_queued_is_not_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What ends at last, while the machine let it run for nothing, does not hang, however long it took."""
 

@@ -11,6 +11,7 @@ from harness.build import build
 from harness.fuzz import sweep
 from harness.fuzz.findings import description
 from harness.fuzz.replay import replay
+from harness.subject.search import system_loader
 
 
 def test_the_last_machine_is_that_of_the_finding(tmp_path: Path) -> None:
@@ -24,6 +25,19 @@ def test_the_last_machine_is_that_of_the_finding(tmp_path: Path) -> None:
     assert words[0] == "a smaller one, with which that of the input is compared:"
     assert words[1].startswith("vendors: ") and words[1] != "vendors: 100"
     assert words.count(words[1]) == 1
+
+
+@pytest.mark.parametrize("layer_way", [0, 4], ids=["one variable", "two variables"])
+def test_layers_are_not_compared_where_one_machine_offers_no_platform(layer_way: int, tmp_path: Path) -> None:
+    """ocl-icd takes the vendors of OCL_ICD_VENDORS alone, all of which are refused here, and then no layers."""
+    loader = system_loader()
+    if loader is None:
+        pytest.skip("this machine has no loader")
+    refused = {"WAY": 9, "VENDORS_COUNT": 2, "REFUSED": 2, "FLAW": 4}
+    machine = refused | {"LAYERS_COUNT": 2, "LAYER_WAY": layer_way}
+    (tmp_path / "input").write_bytes(b"".join(sweep.setting(name, value) for name, value in machine.items()))
+    said = replay("limits", loader, tmp_path, known=["environment-OPENCL_LAYERS"])
+    assert said.errors == "" and "read 1 inputs" in said.output
 
 
 @pytest.mark.parametrize(

@@ -421,9 +421,17 @@ static void check_order(void)
     }
 }
 
+/* A loader that finds no vendor may leave its layers alone: they say nothing where one of two machines offers none.
+ * Platforms that are lost are found on their own.
+ */
+static bool offer_alike(const struct outcome *small)
+{
+    return !outcome.count == !small->count;
+}
+
 static void check_chain(const struct outcome *small)
 {
-    if (chain_length < 2) {
+    if (chain_length < 2 || !offer_alike(small)) {
         return;
     }
     bool halves = has_layer_halves(&machine);
@@ -560,7 +568,7 @@ void target_ended(void)
             return;
         }
     }
-    for (unsigned n = 0; n < chain_length && !has_layer_halves(&machine); n++) {
+    for (unsigned n = 0; n < chain_length && !has_layer_halves(&machine) && offer_alike(small); n++) {
         if (chain[n].deinits != small->layer_ends) {
             finding("wrong", "end-of-layer-among-many",
                     "layer %u of %u is deinitialised %u times, in a small machine %u", n, chain_length,

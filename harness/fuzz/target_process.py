@@ -225,12 +225,7 @@ class Replayer:
         if done.returncode == 0:
             return Replay(None, output)
         defect = read_finding(output, self._setting.subject)
-        if (
-            defect
-            and defect.kind == "hang"
-            and not defect.key.startswith("out-of-memory")
-            and not self._hangs(file, variables)
-        ):
+        if defect and defect.by_clock and not self._hangs(file, variables):
             return Replay(None, output)
         return Replay(defect or Defect("crash", f"status{done.returncode}@nowhere", _ended(done.returncode)), output)
 
