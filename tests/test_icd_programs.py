@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.build import ROOT
 
 # One of each: an error code, contents of memory, a table, a crash, an extension's function, a state, several answers,
-# what a callback is told, the order of callbacks.
+# what a callback is told, the order of callbacks, what is left behind.
 FAULTS = (
     "user_events_have_queues",
     "host_access_is_ignored",
@@ -19,6 +19,7 @@ FAULTS = (
     "finalize_takes_any_handle",
     "late_callbacks_are_told_completion",
     "destructor_callbacks_forwards",
+    "builds_leave_descriptors",
 )
 
 

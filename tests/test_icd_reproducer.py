@@ -255,6 +255,32 @@ def test_callbacks_that_are_called_as_they_must_be_are_no_finding(sandbox: Sandb
         reproducer.of_case("case", AssertionError("seen elsewhere"), sandbox)
 
 
+def rounds(count: int) -> tuple[list[str], list[str]]:
+    """An exchange that makes and releases an event again and again, with its replies."""
+    exchange, replies = ["buffer 1 4 0", "call 2 clCreateContext 0 0 0 0 0 b1"], ["ok", "ok 0x10"]
+    for number in range(3, 3 + 2 * count, 2):
+        exchange += [f"call {number} clCreateUserEvent r2 b1", f"call {number + 1} clReleaseEvent r{number}"]
+        replies += ["ok 0x20", "ok 0x0"]
+    return exchange, replies
+
+
+def test_calls_that_are_made_again_and_again_are_a_loop(tmp_path: Path) -> None:
+    exchange, replies = rounds(20)
+    text = program("case", "", "program", Path("lib.so"), {}, [
+        part(Failure("a part", exchange, replies, (), False, leaves="threads"), "rounds")
+    ])  # fmt: skip
+    compiles(tmp_path, text)
+    assert text.count("clCreateUserEvent)(context") == 1
+    assert 'return left_behind("threads");' in text
+    assert text.index("clCreateContext)") < text.index("while (another_round())") < text.index("clCreateUserEvent)(")
+
+
+def test_calls_that_are_made_a_few_times_are_no_loop() -> None:
+    exchange, replies = rounds(5)
+    with pytest.raises(NotReproducible, match="what is left behind"):
+        part(Failure("a part", exchange, replies, (), False, leaves="threads"), "rounds")
+
+
 @pytest.mark.parametrize(
     "line",
     [

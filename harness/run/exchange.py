@@ -13,6 +13,8 @@ from harness.api.model import Function, Parameter, api
 from harness.escaping import c_string
 
 IN_ORDER = "the exchange does not show it: the same calls, made again, are in order"  # why there is no program
+LEFT = "what is left behind shows in the process, and in no answer"
+ROUNDS = 8  # times that calls are made again, at least, to count as rounds
 OF_EVENTS = "clSetEventCallback.pfn_notify"  # which is told an event, a status and data
 OF_OBJECTS = (
     "clBuildProgram.pfn_notify",
@@ -174,6 +176,20 @@ def needed(steps: Sequence[Step], judged: set[str], ends: bool, asks_little: boo
             kept.append(step)
             needs |= uses if not _through_a_table(step, steps) else uses - {_address(step)} | {_owner(step, steps)}
     return kept[::-1]
+
+
+def rounds_of(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+    """What is done once, and one of the rounds that are made again and again after that. Raises NotReproducible."""
+    own = [step for step in steps if step.kind not in _IGNORED]
+    does = [(step.kind, step.function.name if step.is_call else step.words[1:] if step.kind == "buffer" else "")
+            for step in own]  # fmt: skip
+    for period in range(1, len(own) // ROUNDS + 1):
+        same = 0
+        while same + period < len(own) and does[-1 - same] == does[-1 - same - period]:
+            same += 1
+        if same >= (ROUNDS - 1) * period:
+            return own[: len(own) - same // period * period - period], own[-period:]
+    raise NotReproducible(LEFT)
 
 
 def essential(steps: Sequence[Step]) -> list[Step]:

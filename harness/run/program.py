@@ -11,13 +11,14 @@ answers    every call but those that ask a vendor for itself, and compares each 
 every      the same, with every call and every place of a dispatch table that was empty
 called     callbacks must be called otherwise than in the run that failed: how often, and with which status and data
 ended      the process must come back from its last call
+rounds     calls that are made again and again must leave nothing behind in the process
 last       the last call must give another answer than in the run that failed
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -38,11 +39,13 @@ from harness.run.exchange import (
     essential,
     literal,
     needed,
+    rounds_of,
     steps_of,
 )
 from harness.run.plain import PlainWords
 from harness.run.program_head import HEAD, beginning, tail
 
+LEAVES = ("descriptors", "threads", "bytes of the heap", "bytes of memory")
 FORMS = ("plain", "compared", "whole", "last plain", "last", "called", "answers", "every")
 _OF_COMPARISONS = FORMS[:3]
 _OF_ANSWERS = FORMS[-2:]
@@ -72,9 +75,12 @@ class Failure:
     comparisons: Sequence[Compared]
     ended: bool
     called: Sequence[tuple[str, int, int]] | None = None  # callbacks, with status (of events) and data
+    leaves: str = ""  # what is left behind with each round, one of LEAVES
 
     def forms(self) -> tuple[str, ...]:
         """How it can be judged, the form that reads best first."""
+        if self.leaves:
+            return ("rounds",)
         if self.ended:
             return ("ended plain", "ended", "ended whole")
         forms = FORMS if self.comparisons else FORMS[3:]
@@ -112,6 +118,8 @@ def part(failure: Failure, form: str) -> Part:
     """The function that shows a failure in one form. Raises NotReproducible."""
     counts = form == "called"
     steps = steps_of(failure.exchange, failure.replies, counts)
+    if form == "rounds":
+        return _rounds(failure.label, failure.leaves, *rounds_of(steps))
     group = _group(failure.comparisons) if form in _OF_COMPARISONS else []
     group = _of_last(steps) if form.startswith("last") else group
     texts = [text for c in group for text in (c.answer, c.other if c.is_expression else "") if isinstance(text, str)]
@@ -129,9 +137,25 @@ def part(failure: Failure, form: str) -> Part:
         lines += _called(failure.called or ())
     elif not group:
         lines.append("return GONE;")
+    return _finished(failure.label, form, lines, words, writer.codes)
+
+
+def _finished(label: str, form: str, lines: Sequence[str], words: Words, codes: Collection[int] = ()) -> Part:
     body = "".join(f"    {line}\n" if line else "\n" for line in map(_folded, lines))
     constants = {name: int(api().constants[name]) for name in sorted(words.constants) if name in api().constants}
-    return Part(failure.label, body, form, sorted(words.functions & set(_ICD2)), constants, sorted(writer.codes))
+    return Part(label, body, form, sorted(words.functions & set(_ICD2)), constants, sorted(codes))
+
+
+def _rounds(label: str, leaves: str, once: Sequence[Step], again: Sequence[Step]) -> Part:
+    """What is done once, and a loop of the rest, after which the process must have no more than before."""
+    shown = needed([*once, *again], set(), False, True)
+    words = PlainWords([*once, *again], shown, set(), [])
+    writer, of_round = _Writer(words, set(), "rounds"), {id(step) for step in again}
+    lines = ["cl_int error;"] if words.shared else []
+    lines += [line for step in shown if id(step) not in of_round for line in writer.lines(step)]
+    lines += ["", "while (another_round()) {"]
+    lines += [f"    {line}" for step in shown if id(step) in of_round for line in writer.lines(step)]
+    return _finished(label, "rounds", [*lines, "}", f'return left_behind("{leaves}");'], words)
 
 
 def _of_last(steps: Sequence[Step]) -> list[Compared]:
@@ -454,4 +478,4 @@ def _set_up(bodies: Sequence[str]) -> tuple[str, list[str]]:
 
 def _can_be_shared(statement: str) -> bool:
     """Whether it can stand in another function than what follows: no arrays."""
-    return not re.match(r"    (?:const )?[\w ]+ \**\w+\[", statement)
+    return not re.match(r"    (?:(?:const )?[\w ]+ \**\w+\[|while \()", statement)

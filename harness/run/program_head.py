@@ -26,7 +26,9 @@ START = "static const char *path;\nstatic void *library;\nenum { GONE, THERE, NO
 _HEADERS = (
     ("CL/cl_icd.h", r""),
     ("CL/opencl.h", r""),
+    ("dirent.h", r"\bopendir\("),
     ("dlfcn.h", r"\bdl\w+\("),
+    ("malloc.h", r"\bmallinfo\("),
     ("signal.h", r"\bkill\("),
     ("stdint.h", r"\bu?int\d+_t\b"),
     ("stdio.h", r"\bputs\(|printf\("),
@@ -137,6 +139,65 @@ static int called_as(const struct called *before, int events, int objects)
     }
     printf("  (%s in the run that failed)\n", same ? "as" : "not as");
     return same ? THERE : GONE;
+}
+""",
+    "left_behind": r"""
+/* What the process has more of with each batch of rounds: descriptors, threads, bytes of the heap and of memory. */
+enum { BATCH = 20, BATCHES = 4, ROUNDS_PER_THREAD = 8 };
+static const char *const names[] = {"descriptors", "threads", "bytes of the heap", "bytes of memory"};
+static const long at_least[] = {BATCH, BATCH, BATCH * 16, BATCH * 4096};
+static long has[4], grows[4];
+static int rounds, most;
+
+static long entries(const char *folder)
+{
+    DIR *open = opendir(folder);
+    long count = 0;
+    while (open && readdir(open)) {
+        count++;
+    }
+    closedir(open);
+    return count;
+}
+
+static void count_all(long *now)
+{
+    struct mallinfo heap = mallinfo();
+    long resident = 0, shared = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    fscanf(file, "%*d %ld %ld", &resident, &shared);
+    fclose(file);
+    now[0] = entries("/proc/self/fd");
+    now[1] = entries("/proc/self/task");
+    now[2] = (unsigned)heap.uordblks + (unsigned)heap.hblkhd;
+    now[3] = (resident - shared) * sysconf(_SC_PAGESIZE);
+}
+
+/* Begins a round, unless there were enough; each thread of a driver may keep something from the first. */
+static int another_round(void)
+{
+    long now[4];
+    alarm(0); /* many rounds take their time */
+    if (rounds % BATCH == 0) {
+        count_all(now);
+        for (int i = 0; i < 4; i++) {
+            grows[i] = rounds == 2 * BATCH || now[i] - has[i] < grows[i] ? now[i] - has[i] : grows[i];
+            has[i] = now[i];
+        }
+        most = rounds <= BATCH ? BATCH * BATCHES + ROUNDS_PER_THREAD * (int)has[1] / BATCH * BATCH : most;
+    }
+    return rounds++ < most;
+}
+
+static int left_behind(const char *what)
+{
+    int i = 0;
+    while (strcmp(names[i], what) != 0) {
+        i++;
+    }
+    printf("  got: %d rounds leave %ld %s or more\n", BATCH, grows[i], what);
+    printf("  expected: less than %ld\n", at_least[i]);
+    return grows[i] >= at_least[i] ? THERE : GONE;
 }
 """,
     "in_callback": """
