@@ -85,3 +85,18 @@ def test_target_that_cannot_start_is_left_out(tmp_path: Path) -> None:
     assert any("broken left out" in line for line in summary.lines(campaign, targets[0].setting.subject, False))
     campaign.states["sound"].errors.append("it cannot, either")
     assert _exit_code(campaign, False) == 3
+
+
+def test_campaign_ends_with_its_time(tmp_path: Path) -> None:
+    """Two processes run two of three targets, then both the third one, each for half of its share."""
+    program = tmp_path / "fuzz_stub"
+    body = 'for word; do case $word in -max_total_time=*) exec sleep "${word#*=}" ;; esac; done'
+    program.write_text(f"#!/bin/sh\n{body}\n")
+    program.chmod(0o755)
+    targets = [Target(name, program, setting(tmp_path), [], None) for name in ("one", "two", "three")]
+    campaign = Campaign(tmp_path / "out", targets, 6.0, 2, lambda text: None)
+    campaign.prepare()
+    campaign.run(lambda: None)
+    shares = [campaign.states[target.name].seconds for target in targets]
+    assert campaign.progress()[0] < 7.5
+    assert all(3.0 < share < 5.5 for share in shares), shares

@@ -88,7 +88,7 @@ class Campaign:
         say: Callable[[str], None],
         first: bool = False,
     ) -> None:
-        self.out, self.targets, self.jobs = out, list(targets), jobs
+        self.out, self.targets, self.jobs, self.seconds = out, list(targets), jobs, seconds
         self.share = seconds * jobs / len(self.targets)  # of process time, for each target
         self.processes = Processes()
         self.states = {target.name: State() for target in targets}
@@ -175,6 +175,9 @@ class Campaign:
                 return
             state = self.states[target.name]
             remaining = (self.share - state.seconds - state.keeping) / max(1, len(state.numbers))
+            # The last targets have several processes each: the first of them must not take the whole share for itself.
+            left = self.started + self.seconds - time.monotonic()
+            remaining = min(remaining, left) if left >= _SHORTEST else remaining
             try:
                 self._fuzz(target, max(_SHORTEST, min(_STRETCH, remaining)), number)
             except HarnessError as error:
