@@ -50,7 +50,7 @@ def libraries_of(cl: Session, addresses: Sequence[int]) -> list[str]:
     return [os.path.basename(path) for path in cl.modules([Value(address, hex(address)) for address in addresses])]
 
 
-@requirement("LAY-CHN-002")
+@requirement("LAY-CHN-018")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("tables", ["complete", "partial", "short"])
 @pytest.mark.parametrize("count", [1, 2, 3, 16])

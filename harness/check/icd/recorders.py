@@ -73,7 +73,9 @@ class Recorder(OnPlatform):
         known = api().functions["clCommandFillBufferKHR"].parameters
         revision = self.platform.revision()
         newer = any(parameter.name == "properties" for parameter in known)
-        if revision != UNKNOWN and newer != (revision >= (0, 9, 5)):
+        if revision == UNKNOWN:
+            raise Unsupported("loader", "no revision is told, on which the parameters of the functions depend")
+        if newer != (revision >= (0, 9, 5)):
             shown = ".".join(map(str, revision))
             raise Unsupported("machine", f"the OpenCL-Headers have other functions than revision {shown}")
 

@@ -68,7 +68,7 @@ def test_part_of_a_buffer_is_written_and_read(icd: Icd, sandbox: Sandbox, blocki
             attempts.check(f"read {size} at {offset}", lambda o, part=(offset, size): read(o, *part))  # type: ignore[misc]
 
 
-@requirement("API-DAT-002")
+@requirement("API-DAT-002", "API-DAT-004")
 @pytest.mark.parametrize("flag", ["CL_MEM_HOST_NO_ACCESS", "CL_MEM_HOST_READ_ONLY", "CL_MEM_HOST_WRITE_ONLY"])
 def test_flags_for_the_host_do_not_concern_the_device(icd: Icd, sandbox: Sandbox, flag: str) -> None:
     """A buffer that the host may not read, not write, or neither is filled, and copied from and to, like any other."""
