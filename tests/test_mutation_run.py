@@ -171,6 +171,35 @@ def test_a_function_begins_where_the_one_before_it_ends(tmp_path: Path) -> None:
     assert states == {"clGetDeviceIDs": ("survived", 0), "clGetPlatformIDs": ("found", None)}
 
 
+SWITCH = """\
+int clGetPlatformIDs(unsigned count, void **platforms, unsigned *found)
+{
+    switch (count) {
+    case 2:
+        return platforms && !found ? 0 : -40;
+    case 1:
+        return platforms && found ? 0 : -30;
+    default:
+        break;
+    }
+    return -1001;
+}
+"""
+
+
+def test_a_label_is_reached_by_what_reaches_its_switch(tmp_path: Path) -> None:
+    """What the unchanged library does elsewhere, the mistake leads to the label."""
+    suite = small_suite(tmp_path)
+    (tmp_path / "loader.c").write_text(SWITCH)
+    tested = rebuilt(tmp_path)
+    mutants = [m for m in all_mutants(tested) if m.operator == "constant" and m.before in ("1", "30")]
+    campaign = Campaign(tested, mutants, [suite], jobs=1)
+    campaign.run()
+    states = {(fate.mutant.before, fate.mutant.after): fate.state for fate in campaign.fates}
+    assert states["1", "0"] == "found"
+    assert states["30", "31"] == "survived"
+
+
 RECORDS_ITS_ANSWER = '''\
 """A suite whose one check accepts every answer, and records which it was."""
 from harness.check import requirement

@@ -69,7 +69,7 @@ class Order:
         reach = self._suites.reach
         if reach is None or not mutant.in_function:
             return None
-        return reach.of(mutant.file, mutant.line, mutant.line + mutant.before.count("\n"))
+        return reach.of(mutant.file, mutant.switch or mutant.line, mutant.line + mutant.before.count("\n"))
 
     def cases_for(self, mutant: Mutant) -> tuple[int, ...]:
         """The numbers of the cases for a mutant, the likeliest to notice it first."""

@@ -33,6 +33,7 @@ class Mutant:
     start: int
     end: int
     in_function: bool = True  # code of a function, which cases reach or not; else data
+    switch: int = 0  # of a label: the line of its switch, which cases reach that do not come to the label
 
     def applied(self, text: bytes) -> bytes:
         """The file with the mistake. Lines keep their numbers: what is removed leaves its newlines."""
@@ -359,6 +360,16 @@ def _initialises_data(node: Node) -> bool:
     return above is not None and above.json.get("storageClass") == "static"
 
 
+def _line_of_switch(source: Source, node: Node) -> int:
+    """The line of the switch whose label a node is part of; 0 where it is part of none."""
+    in_label = False
+    above = node
+    while above.parent is not None and not (in_label and above.kind == "SwitchStmt"):
+        in_label = in_label or (above.parent.kind == "CaseStmt" and above is not above.parent.children[-1])
+        above = above.parent
+    return source.line(above.start) if in_label and above.placed else 0
+
+
 def mutants(source: Source) -> list[Mutant]:
     """All of a file, in the order of its text; each text once, whichever operator makes it first."""
     by_edit: dict[Edit, Mutant] = {}
@@ -373,6 +384,7 @@ def mutants(source: Source) -> list[Mutant]:
                     if before != after and edit not in by_edit:
                         line, column = source.line(start), source.column(start)
                         by_edit[edit] = Mutant(
-                            source.path, line, column, operator, name, before, after, start, end, code
-                        )
+                            source.path, line, column, operator, name, before, after, start, end, code,
+                            _line_of_switch(source, node),
+                        )  # fmt: skip
     return sorted(by_edit.values(), key=lambda mutant: (mutant.start, mutant.end))
