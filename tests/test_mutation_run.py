@@ -18,7 +18,7 @@ from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 
 from harness.cli.main import main
 from harness.errors import UsageError
-from harness.mutation import report
+from harness.mutation import cases, report
 from harness.mutation.builder import Builder, Subject, chosen, units
 from harness.mutation.campaign import Campaign
 from harness.mutation.cases import Job, Lost, Pool
@@ -264,8 +264,9 @@ def test_a_should_does_not_end_the_search_for_a_must(tmp_path: Path) -> None:
 SLOW_ANSWER = SUITE.replace("    with loader", "    import time\n    time.sleep(2.5 if {when} else 0)\n    with loader")
 
 
-def test_what_is_out_of_time_is_tried_again_alone(tmp_path: Path) -> None:
+def test_what_is_out_of_time_is_tried_again_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the time that it computes: a machine that is busy with other things says nothing of a mutant."""
+    monkeypatch.setattr(cases, "STARVED", 100)
     tested = subject(tmp_path)
     mutants = [m for m in all_mutants(tested) if m.after in ("1002", "1000")]
     suite = small_suite(tmp_path, SLOW_ANSWER.format(when="'/mutants/' in str(loader.path)"))
@@ -276,11 +277,12 @@ def test_what_is_out_of_time_is_tried_again_alone(tmp_path: Path) -> None:
     assert any("2 out of time" in tick for tick in ticks)
 
 
-def test_what_computes_too_long_is_lost(tmp_path: Path) -> None:
+def test_what_computes_too_long_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where it does so in processes that it starts."""
+    monkeypatch.setattr(cases, "STARVED", 100)
     tested = subject(tmp_path)
     mutants = [m for m in all_mutants(tested) if m.after == "1002"]
-    circles = "__import__('subprocess').run(['timeout', '8', 'sh', '-c', 'while :; do :; done']) and '{when}'"
+    circles = "__import__('subprocess').run(['timeout', '100', 'sh', '-c', 'while :; do :; done']) and '{when}'"
     suite = small_suite(tmp_path, SLOW_ANSWER.format(when=f"'/mutants/' in str(loader.path) and {circles}"))
     campaign = Campaign(tested, mutants, [suite], jobs=1, limit=1.0, own=True)
     campaign.run()
@@ -410,6 +412,14 @@ def test_a_lost_worker_costs_one_job(tmp_path: Path) -> None:
     jobs: Iterator[Job] = (Job(key, tmp_path, ()) for key in range(5))
     Pool(answer, 2, limit=1).run(jobs, lambda job, given: answers.update({job.key: given}))
     assert answers == {0: 0, 1: Lost("the worker died"), 2: Lost("not done after 1 s", by_clock=True), 3: 3, 4: 4}
+
+
+def test_what_neither_computes_nor_ends_is_given_up_by_the_clock(tmp_path: Path) -> None:
+    answers: list[Any] = []
+    pool = Pool(lambda _: time.sleep(600), 1, limit=0.5, by_processor=True)
+    pool.run(iter([Job(0, tmp_path, ())]), lambda _, given: answers.append(given))
+    (lost,) = answers
+    assert re.fullmatch(r"not done after \d+ s, in which it computed for 0 s", lost.reason)
 
 
 def test_the_link_of_a_target_is_found_below_a_build(tmp_path: Path) -> None:
