@@ -288,6 +288,8 @@ def of_no_platform(cl: Session) -> dict[str, object]:
     if context:
         assert cl.clGetContextInfo(context, CL.CONTEXT_DEVICES, devices.size, devices, None) == CL.SUCCESS
     result["clCreateContextFromType"] = of_device(devices.handle()) if context else error.code()
+    if int(cl.command("symbol clUnloadPlatformCompiler"), 16):
+        result["clUnloadPlatformCompiler"] = cl.clUnloadPlatformCompiler(None)
     if int(cl.command("symbol clGetExtensionFunctionAddressForPlatform"), 16):
         address = cl.clGetExtensionFunctionAddressForPlatform(None, "clThingA")
         result["clGetExtensionFunctionAddressForPlatform"] = bool(address)
