@@ -2,7 +2,7 @@
 # What a build leaves for the command line: clharness.json says where the built parts are, and `clharness` beside it runs
 # the command line with them, without building. Generators of several configurations have a folder for each. The target
 # clharness_all makes whatever the command line needs.
-set(CLHARNESS_PARTS probe:clharness_probe linked_probe:clharness_probe_linked reference_loader:clharness_reference_loader
+set(CLHARNESS_PARTS probe:clharness_probe linked_probe:clharness_probe_linked nest:clharness_probe_nest reference_loader:clharness_reference_loader
   at_secure:clharness_at_secure guard:clharness_guard exit_watch:clharness_exit_watch variables_watch:clharness_variables_watch late_caller:clharness_late_caller guarded_heap:clharness_guarded_heap torture:clharness_torture
   gl_objects:clharness_gl_objects calllog_bench:clharness_calllog_bench seeded_loader:clharness_seeded_loader)
 set(entries "")

@@ -118,7 +118,7 @@ foreach(info "" _info)
 endforeach()
 
 # The probe.
-set(portable main.c conversation.c commands.c reply.c values.c memory.c log.c calls.c callbacks.c kept_lines.c threads.c layer.c
+set(portable main.c application.c conversation.c commands.c reply.c values.c memory.c log.c calls.c callbacks.c kept_lines.c threads.c layer.c
   libraries.c target.c without_vulkan.c guarded_linux.c)
 list(TRANSFORM portable PREPEND ${source}/harness/probe/)
 clharness_glob(own ${source}/harness/probe/windows/*.c)

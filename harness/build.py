@@ -41,6 +41,7 @@ class Build:
     api: Path
     probe: Path
     linked_probe: Path
+    nest: Path | None  # a probe that has loaded a library and is forked for each session, where the build has it
     reference_loader: Path
     seeded_loader: Path | None  # the same with faults to choose, where the build has it
     at_secure: Path
@@ -174,6 +175,7 @@ def _parts(folder: Path, content: dict[str, Any], output: Path) -> Build:
         api=part("api"),
         probe=part("probe"),
         linked_probe=linux_part("linked_probe"),
+        nest=part("nest") if content.get("nest") else None,
         reference_loader=part("reference_loader"),
         seeded_loader=part("seeded_loader") if content.get("seeded_loader") else None,
         at_secure=linux_part("at_secure"),

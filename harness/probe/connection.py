@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from harness.probe import stacks
 from harness.probe.limits import Limits
+from harness.probe.nest import Nest
 from harness.probe.output import Output
 from harness.probe.patience import FIRST_LOOK, SESSION_FACTOR, TICK, Meter, Starved, compiles, wall_limit
 from harness.probe.process import Process
@@ -72,6 +73,7 @@ class Connection:
         self._prepared: list[str] = []
         self._arguments = popen
         self.ordinary_user = "user" in popen
+        self.nest: Nest | None = None  # where the process may come from in place of being started
         self.own_copy = False  # whether the program, the first word of `argv`, is for this session alone
 
     # --- life ---
@@ -108,6 +110,8 @@ class Connection:
 
     def _start(self, theirs: socket.socket) -> Process:
         """Starts the probe with its end of the conversation."""
+        if self.nest and (process := self._forked(self.nest, theirs)):
+            return process
         command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
         until = time.monotonic() + _FULL_LIMIT
         while True:
@@ -125,6 +129,10 @@ class Connection:
                 if time.monotonic() > until:
                     raise
                 select.select([], [], [], FIRST_LOOK)
+
+    def _forked(self, nest: Nest, theirs: socket.socket) -> Process | None:
+        files = self._stdout.descriptor, self._stderr.descriptor, theirs.fileno()
+        return nest.start(self.argv, self.environment, self.file_limit, self._folder, *files)
 
     @contextlib.contextmanager
     def _program(self) -> Iterator[None]:

@@ -133,14 +133,16 @@ def _end_children(pids: Iterable[int], until: float) -> bool:
 class Process:
     """A program that is not trusted, under a guard (harness/sandbox/guard.c), which is a child of this process.
 
-    `pid` is the program's; `descriptor` becomes readable when it ends.
+    `pid` is the program's; `descriptor` becomes readable when it ends. `guard` is the process above it: how the program
+    ended is known once that one had time to say it.
     """
+
+    _over = False  # the guard was asked how the program ended
+    _said = b""  # by the guard, and not read as a line yet
 
     def __init__(self, command: list[str], environment: Mapping[str, str], file_limit: int, **popen: Any) -> None:
         """`file_limit` is in bytes; the other arguments are those of Popen. Raises OSError."""
         _family.prepare()
-        self._over = False
-        self._said = b""  # by the guard, and not read as a line yet
         user, way, hidden = popen.pop("user", -1), popen.pop("way", None), popen.pop("hidden", ())
         self.descriptor, theirs = os.pipe2(os.O_CLOEXEC)
         try:
@@ -153,11 +155,12 @@ class Process:
             raise
         finally:
             os.close(theirs)
-        _family.sessions.add(self._popen.pid)
+        self.guard = self._popen.pid
+        _family.sessions.add(self.guard)
         self.pid = self._start(command[0])
 
     def _start(self, program: str) -> int:
-        """Waits until the program runs; gives its number."""
+        """Waits until the program runs; gives its number, as the guard has it."""
         line = self._line()
         if line[:1] in (["pid"], ["exposed"]):
             return int(line[1])
@@ -187,14 +190,14 @@ class Process:
                 return -int(number)
         return None
 
-    @property
-    def guard(self) -> int:
-        """The process above the program: how that ended is known once this one had time to say it."""
-        return self._popen.pid
+    def outlive_sessions(self) -> None:
+        """From now on it is none of the sessions, after the last of which all is ended that they left behind."""
+        _family.sessions.discard(self.guard)
+        _family.others.add(self.guard)
 
     def pids(self) -> Iterator[int]:
         """The guard, the program, and what they started and is still below them."""
-        family = [self._popen.pid]
+        family = [self.guard]
         for pid in family:
             yield pid
             family += children_of(pid)
@@ -207,14 +210,14 @@ class Process:
         if number > 1 and _own_number(self.pid) == number and self.is_alive():  # it mostly is the program
             return self.pid
         for pid in itertools.islice(self.pids(), MAX_FAMILY) if number > 1 else ():
-            if pid != self._popen.pid and _own_number(pid) == number:
+            if pid != self.guard and _own_number(pid) == number:
                 return pid
         return 0
 
     def is_alive(self) -> bool:
         """Whether the program has not ended; where it has, the guard is about to say how."""
         state, parent = _state_and_parent(self.pid)
-        return parent == self._popen.pid and state not in "ZX"
+        return parent == self.guard and state not in "ZX"
 
     def owns(self, pid: int) -> bool:
         """Whether this is the program or one of its descendants."""
@@ -224,13 +227,17 @@ class Process:
         """Ends the process, and what it started as far as that is not part of another session that goes on."""
         if self.descriptor < 0:
             return
-        pidfd = os.pidfd_open(self._popen.pid)
-        if not has_ended(pidfd, _END_LIMIT if self._over else 0):  # the guard ends what the program left behind
-            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-        if has_ended(pidfd, _END_LIMIT):
-            self._popen.wait()
-        os.close(pidfd)
         os.close(self.descriptor)
         self.descriptor = -1
-        _family.sessions.discard(self._popen.pid)
+        pidfd = os.pidfd_open(self.guard)
+        if self._end_guard(pidfd):
+            self._popen.wait()
+        os.close(pidfd)
+        _family.sessions.discard(self.guard)
         _family.end_orphans()
+
+    def _end_guard(self, pidfd: int) -> bool:
+        """Ends the guard, which ends what the program left behind; gives whether it could be."""
+        if not has_ended(pidfd, _END_LIMIT if self._over else 0):
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        return has_ended(pidfd, _END_LIMIT)

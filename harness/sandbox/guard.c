@@ -22,6 +22,7 @@
  * these would take its privileges away. Exit codes: 0, 2 for wrong usage.
  */
 #define _GNU_SOURCE
+#include "guard.h"
 #include "guard_answers.h"
 #include "guard_calls.h"
 #include "guard_files.h"
@@ -29,6 +30,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -76,6 +78,8 @@ static rlim_t file_size; /* bytes */
 static pid_t init;       /* of the namespace, 0 for none; see start_init */
 static char **environment;
 static char **program;
+static guard_application *application; /* what runs in place of the program; NULL for the program itself */
+static pid_t wanted;                   /* the program's number in its namespace */
 
 static void write_file(const char *path, const char *text)
 {
@@ -132,11 +136,13 @@ static bool enter_namespaces(void)
     return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
 }
 
-/* bubblewrap has to, and takes that right away from the program that it starts (harness/sandbox/machine.py). */
+/* bubblewrap has to, and takes that right away from the program that it starts (harness/sandbox/machine.py); so does
+ * the guard in a nest (harness/probe/nest.c). */
 static bool mounts(void)
 {
     const char *name = strrchr(program[0], '/');
-    return strcmp(name ? name + 1 : program[0], "bwrap") == 0;
+    name = name ? name + 1 : program[0];
+    return strcmp(name, "bwrap") == 0 || strcmp(name, "clharness_probe_nest") == 0;
 }
 
 /* Away from the machine's: what is left in these stays for ever, or is the same for everybody. What root may do is what
@@ -176,13 +182,35 @@ static bool start_init(void)
     return init > 0;
 }
 
+/* What the C library knows of its one thread, which a fork of its own would renew: where its number is, and the list of
+ * what it holds. */
+struct thread {
+    int *number;
+    void *held;
+    size_t held_size;
+};
+
+static bool find_thread(struct thread *own)
+{
+    return prctl(PR_GET_TID_ADDRESS, &own->number, 0, 0, 0) == 0 &&
+           syscall(SYS_get_robust_list, 0, &own->held, &own->held_size) == 0;
+}
+
 /* A child whose number in the new namespace is one that no other case has at this time, where that can be had: programs
  * name files by it. */
 static pid_t fork_with_own_number(bool in_namespace)
 {
-    pid_t wanted = getpid();
     struct clone_request request = {.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&wanted, .set_tid_size = 1};
+    struct thread own = {0};
+    if (application) { /* it goes on in this program */
+        in_namespace = in_namespace && find_thread(&own);
+        request.flags = CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+        request.child_tid = (uint64_t)(uintptr_t)own.number;
+    }
     long child = in_namespace ? syscall(SYS_clone3, &request, sizeof request) : -1;
+    if (child == 0 && own.held) {
+        syscall(SYS_set_robust_list, own.held, own.held_size);
+    }
     return child >= 0 ? (pid_t)child : fork();
 }
 
@@ -279,6 +307,29 @@ static int receive_calls(int program_end, int *error)
     return number;
 }
 
+/* The rights that a program would have once it was started. */
+static void keep_rights_of_programs(void)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct rights[2] = {{0}};
+    if (syscall(SYS_capget, &head, rights) != 0) {
+        _exit(126);
+    }
+    for (unsigned number = 0; number < 64; number++) {
+        if (geteuid() != 0 || prctl(PR_CAPBSET_READ, number, 0, 0, 0) != 1) {
+            rights[number / 32].permitted &= ~(1U << (number % 32));
+        }
+    }
+    for (int half = 0; half < 2; half++) {
+        rights[half].effective = rights[half].permitted;
+        rights[half].inheritable = 0;
+    }
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (syscall(SYS_capset, &head, rights) != 0) {
+        _exit(126);
+    }
+}
+
 static _Noreturn void become_program(const char *way, int trouble)
 {
     bool sees_others = strcmp(way, "namespaces") != 0;
@@ -300,6 +351,10 @@ static _Noreturn void become_program(const char *way, int trouble)
     }
     if (sees_others) {
         restrict_reach(strcmp(way, "scope") == 0);
+    }
+    if (ready && application) {
+        keep_rights_of_programs();
+        application(program, environment);
     }
     if (ready) {
         execvpe(program[0], program, environment);
@@ -455,23 +510,25 @@ static int guard(const char *way)
     return 0;
 }
 
-int main(int count, char **arguments)
+void guard_main(char **arguments, guard_application *in_its_place, long number)
 {
-    int end = 5;
-    while (end < count && strcmp(arguments[end], "--") != 0) {
+    char **end = arguments + 5;
+    while (*end && strcmp(*end, "--") != 0) {
         end++;
     }
-    if (end + 1 >= count) {
+    if (!*end || !end[1]) {
         fprintf(stderr, "usage: guard STATUS WAY USER FILE_SIZE NAME=VALUE... -- PROGRAM [ARGUMENT...]\n");
-        return 2;
+        _exit(2);
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     status_fd = (int)strtol(arguments[1], NULL, 10);
     fcntl(status_fd, F_SETFD, FD_CLOEXEC);
     user = strtol(arguments[3], NULL, 10);
-    arguments[end] = NULL;
+    *end = NULL;
     environment = arguments + 5;
-    program = arguments + end + 1;
+    program = end + 1;
+    application = in_its_place;
+    wanted = number ? (pid_t)number : getpid();
     reset_signals();
     file_size = (rlim_t)strtoull(arguments[4], NULL, 10);
     limit();

@@ -14,8 +14,9 @@ from harness.errors import UsageError
 from harness.probe.extensions import extensions
 from harness.probe.icd_attempts import Attempts
 from harness.probe.icd_session import ENUMERATE, ICD_FILE_LIMIT, QUERY, IcdSession, version_number
+from harness.probe.nest import LARGE, Nest, can_be, mapped
 from harness.probe.session import Session
-from harness.sandbox import Sandbox
+from harness.sandbox import Sandbox, guard
 from harness.subject import identify, neighbours
 from harness.subject.base import NO_ANSWER, Option, Subject, pairs
 from harness.subject.gate import CHECK, devices, missing
@@ -98,6 +99,8 @@ class Icd(Subject):
         self.gate: dict[str, str] = {}  # what all checks need and cannot be had (harness/subject/gate.py)
         self.only_platform = self.only_device = ""
         self._cache: tempfile.TemporaryDirectory[str] | None = None
+        self._is_large = False  # it takes long to load
+        self._nest: Nest | None = None  # of one process, the one that made it
 
     @classmethod
     def from_options(cls, get: Callable[[str], Any], loader: Callable[[], Any]) -> Self:
@@ -140,6 +143,7 @@ class Icd(Subject):
         try:
             with self.open(sandbox, late=True) as session:
                 self._load(session)
+                self._is_large = mapped(session.pid) >= LARGE
                 name, self.facts.version = session.name_and_version()
                 self.facts.name = name or "unknown"
                 self.facts.devices = devices(session)
@@ -194,8 +198,25 @@ class Icd(Subject):
         session = self._open_directly(
             IcdSession, sandbox, preload=preload, late=late, now=now, counted_heap=counted_heap
         )
+        if not (preload or late or now or counted_heap):
+            session.nest = self._nest_for(session)
         session.gate, session.only_platform, session.only_device = self.gate, self.only_platform, self.only_device
         return session
+
+    def _nest_for(self, session: IcdSession) -> Nest | None:
+        """From where the process of a session comes which finds the library loaded; None where each loads it itself.
+
+        Where nothing can come from it, as with a library that starts threads when it is loaded, there is no other try.
+        """
+        if not self._is_large or not can_be(guard.isolation()):
+            return None
+        if self._nest is None or self._nest.owner != os.getpid():
+            try:
+                self._nest = Nest(self.path, session.environment, session.file_limit)
+            except OSError:
+                self._is_large = False
+                return None
+        return self._nest if self._nest.serves(session.environment) else None
 
     def attempts(self, sandbox: Sandbox, *, until_hung: bool = False, each_ends_a_command: bool = False) -> Attempts:
         """Many calls, each judged by itself; until one of them hangs, where the others would for the same reason.
