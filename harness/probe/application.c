@@ -125,7 +125,7 @@ int application_main(int count, char **arguments)
                 arguments[0]);
         return 2;
     }
-    system_begin();
+    system_begin(arguments);
     commands_use(topics);
     if (log_path && calllog_open(&probe_log, log_path) != 0) {
         fprintf(stderr, "probe: cannot open the call log %s: %s\n", log_path, strerror(errno));

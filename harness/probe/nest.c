@@ -18,6 +18,7 @@
 #include "application.h"
 #include "guard.h"
 #include "loader.h"
+#include "system.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -147,6 +148,7 @@ static void run(char **arguments, char **variables)
     const char *name = strrchr(arguments[0], '/');
     prctl(PR_SET_NAME, name ? name + 1 : arguments[0]);
     environ = variables;
+    system_program = arguments[0];
     while (arguments[count]) {
         count++;
     }

@@ -2,6 +2,7 @@
 /* Commands: this process and its environment. Linux only. */
 #define _GNU_SOURCE
 #include "loader.h"
+#include "system.h"
 #include "topics.h"
 
 #include <dlfcn.h>
@@ -114,26 +115,12 @@ static void fork_and_end(const struct argument *a, const struct reply *reply)
     }
 }
 
-/* In the place of this process a new one of the same program goes on with the conversation; its first word is the
- * answer to this command (main.c). */
+/* A new process of this program goes on with the conversation; its first word is the answer to this command
+ * (application.c). */
 static void execute_again(const struct argument *a, const struct reply *reply)
 {
-    enum { ROOM = 1 << 14, MOST = 64 };
-    static char line[ROOM];
-    char *arguments[MOST + 2] = {NULL};
-    unsigned count = 0;
     (void)a;
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
-    for (char *at = line; length > 0 && at < line + length && count < MOST; at += strlen(at) + 1) {
-        if (strcmp(at, "--again") != 0) {
-            arguments[count++] = at;
-        }
-    }
-    arguments[count] = "--again";
-    if (length > 0) {
-        execv("/proc/self/exe", arguments);
-    }
+    system_begin_again("--again");
     reply_error(reply, "%s", strerror(errno));
 }
 

@@ -156,8 +156,9 @@ static void say_that_it_begins(void)
     write_error("clharness start\n");
 }
 
-void system_begin(void)
+void system_begin(char **arguments)
 {
+    (void)arguments;
     SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX); /* no box waits for a user */
     SetUnhandledExceptionFilter(crashed);
     signal(SIGABRT, aborted);
