@@ -31,6 +31,7 @@ EXAMPLE = """\
   clharness loader --json build/run.jsonl --junit build/run.xml --strict
 """
 
+WAITING = 2  # processes more than processors: at any time some wait for what a subject does, or does not do
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -83,7 +84,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 def add_selection_arguments(parser: argparse.ArgumentParser) -> None:
     """Which checks run, and how."""
     parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
-    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
+    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: two more than processors")
     parser.add_argument("--time-limit", metavar="S", type=seconds, help="seconds until a call counts as hung")
 
 
@@ -122,7 +123,7 @@ def run(args: argparse.Namespace) -> int:
 
 def run_suites(subject: Sequence[str], args: argparse.Namespace, *folders: Path) -> int:
     """Runs the suites in `folders` with the options that name the subject; gives the exit code of the run."""
-    jobs = args.j or len(os.sched_getaffinity(0))
+    jobs = args.j or len(os.sched_getaffinity(0)) + WAITING
     options = [*subject, *run_options(args), *map(str, folders)]
     return command.run(_ROOT, options, jobs, plan.from_arguments(args))
 

@@ -22,8 +22,9 @@ from harness.subject import KINDS, Loader, Subject, search
 
 pytest_plugins = ["harness.run.collection", "harness.run.results", "harness.run.session"]
 
-# How long a case that is expected to hang is waited for: it would cost the whole limit each time it behaves as usual.
-EXPECTED_HANG_LIMIT = 0.5
+# The part of its time limit for which a case is waited for that is expected to hang: it would cost the whole limit each
+# time it behaves as usual.
+EXPECTED_HANG_PART = 0.1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,11 +62,16 @@ def pytest_configure(config: pytest.Config) -> None:
 def loader(request: pytest.FixtureRequest) -> Loader:
     """The loader under test."""
     loader = tested.asked_loader(request.config)
+    loader.time_limit = _time_limit(request, loader)
+    return loader
+
+
+def _time_limit(request: pytest.FixtureRequest, subject: Subject) -> float:
+    """Seconds for an answer of the subject in this case."""
     case: Case = request.node.stash[CASE]
     expected = tested.expectations(request.config).expected(case.requirements, case.name)
-    limit = tested.time_limit(request.config, loader)
-    loader.time_limit = min(limit, EXPECTED_HANG_LIMIT) if "hang" in expected.verdicts else limit
-    return loader
+    limit = tested.time_limit(request.config, subject)
+    return min(limit, EXPECTED_HANG_PART * subject.default_time_limit) if "hang" in expected.verdicts else limit
 
 
 @pytest.fixture
@@ -83,6 +89,7 @@ def _fixture_for(kind: type[Subject]) -> Callable[..., Subject]:
     @pytest.fixture(name=kind.identity.kind)
     def subject(request: pytest.FixtureRequest, sandbox: Sandbox) -> Subject:
         subject = tested.case_subject(request.config, sandbox)
+        subject.time_limit = _time_limit(request, subject)
         if not tested.seeded(request.config):  # such a one is another one in each case, and takes no time to open
             for mark in request.node.iter_markers("extension"):
                 subject.require(*mark.args)
