@@ -48,7 +48,8 @@ class _Forked(Process):
     """A program that came from a nest. Its guard is no child of this process, and is known by its descriptor."""
 
     def __init__(self, nest: Nest, folder: Path, line: list[str], descriptors: Iterable[int]) -> None:
-        self._guard_descriptor = self._program_descriptor = -1
+        self._guard_descriptor = -1
+        self._children: list[int] = []  # descriptors of the guard's: the first of the namespace, and the program
         ours, theirs = socket.socketpair()
         self.descriptor = ours.detach()
         try:
@@ -72,7 +73,7 @@ class _Forked(Process):
             byte, about, _, _ = status.recvmsg(1, socket.CMSG_SPACE(_CREDENTIALS.size))
         except ConnectionResetError:
             byte, about = b"", []
-        numbers = [_CREDENTIALS.unpack(data)[0] for _, kind, data in about if kind == socket.SCM_CREDENTIALS]
+        numbers = [int(_CREDENTIALS.unpack(data)[0]) for _, kind, data in about if kind == socket.SCM_CREDENTIALS]
         if not byte or not numbers:
             raise _Refused("the nest has ended")
         try:
@@ -86,16 +87,18 @@ class _Forked(Process):
 
     def _own(self, number: int) -> int:
         """The number here of the program, which has another one where its guard is."""
+        own = 0
         for pid in children_of(self.guard):
             with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status", "rb") as file:
                 known = file.read().partition(b"\nNSpid:")[2].partition(b"\n")[0].split()
-                if len(known) > 1 and int(known[-2]) == number:
-                    self._program_descriptor = os.pidfd_open(pid)
-                    return pid
-        raise _Refused("the program has ended")
+                self._children.append(os.pidfd_open(pid))
+                own = pid if len(known) > 1 and int(known[-2]) == number else own
+        if not own:
+            raise _Refused("the program has ended")
+        return own
 
     def end(self) -> None:
-        """Ends the guard, and with it the namespace of the program and all that is in there."""
+        """Ends the guard, and with it the namespace of the program, whose first process is the last one there."""
         if self.descriptor < 0:
             return
         os.close(self.descriptor)
@@ -103,11 +106,11 @@ class _Forked(Process):
         if self._guard_descriptor >= 0:
             self._end_guard(self._guard_descriptor)
             os.close(self._guard_descriptor)
-        if self._program_descriptor >= 0:
+        for descriptor in self._children:
             with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._program_descriptor, signal.SIGKILL)
-            has_ended(self._program_descriptor, _START_LIMIT)
-            os.close(self._program_descriptor)
+                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            has_ended(descriptor, _START_LIMIT)
+            os.close(descriptor)
 
 
 class Nest:
