@@ -188,6 +188,8 @@ FAULT(kernel_names_may_go_on)
 FAULT(kernel_names_may_be_cut)
 /* Counts a reference more to programs that are linked. */
 FAULT(linked_programs_are_counted_twice)
+/* Holds the first linked program until its references have been asked for, which is allowed. */
+FAULT(linked_programs_are_held_a_moment)
 /* Answers no query of contexts and programs that the application has released. */
 FAULT(released_parents_answer_nothing)
 /* Reports no buffer of parts whose buffer was released. */

@@ -464,7 +464,8 @@ void compute_follow(enum function function, const uint64_t *a, uint64_t *result)
         break;
     case FUNCTION_clLinkProgram:
         programs_link(*result, a);
-        if (fault(FAULT_linked_programs_are_counted_twice, ANY_PLATFORM)) {
+        if (fault(FAULT_linked_programs_are_counted_twice, ANY_PLATFORM) ||
+            fault(FAULT_linked_programs_are_held_a_moment, ANY_PLATFORM)) {
             object_count_reference(object_find(*result), 1);
         }
         break;

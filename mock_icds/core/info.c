@@ -270,6 +270,17 @@ static bool wrong_relation(cl_uint query, const struct object *object)
             object->parent->creation && object_count_children(object->parent->parent, HANDLE_cl_command_queue) > 1);
 }
 
+/* Gives up a reference that was held for a moment: that to the first linked program. */
+static void let_go(struct object *object)
+{
+    static _Atomic bool done;
+    if (!done && object->kind == HANDLE_cl_program && object->references == 2 &&
+        fault(FAULT_linked_programs_are_held_a_moment, ANY_PLATFORM)) {
+        object_count_reference(object, -1);
+        done = true;
+    }
+}
+
 /* Answers with a relative or with the reference count; false where the query is not for these. */
 static bool relation_info(enum function function, struct object *object, const uint64_t *rest, cl_int *result)
 {
@@ -282,6 +293,7 @@ static bool relation_info(enum function function, struct object *object, const u
         if (relations[i].answer == HANDLE_none) {
             cl_uint references = (cl_uint)object->references;
             *result = answer_info(rest, &references, sizeof references);
+            let_go(object);
             return true;
         }
         /* Each queue is the default queue of its device. */
