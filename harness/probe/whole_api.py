@@ -106,10 +106,13 @@ class BareCall:
         )
 
     def arguments(self) -> list[Any]:
-        """The object that belongs to the vendor, and zeros."""
+        """The object that belongs to the vendor, also in the place of other objects, where NULL could be refused on the
+        way; and zeros.
+        """
         routing = routing_parameter(self.function)
         parameters = self.function.parameters
-        arguments: list[Any] = [0 if p.kind == "integer" else None for p in parameters]
+        values = {"integer": 0, "handle": self.object}
+        arguments: list[Any] = [values.get(p.kind) for p in parameters]
         if parameters[routing].kind == "handle":
             arguments[routing] = self.object
         elif parameters[routing].kind == "handles":

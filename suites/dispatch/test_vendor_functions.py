@@ -28,7 +28,7 @@ def test_semaphore_and_command_buffer_functions_are_not_exported(loader: Loader,
         assert [name for name in of_extensions() if cl.symbol(name)] == []
 
 
-@requirement("DISP-EXT-002")
+@requirement("DISP-EXT-012")
 def test_semaphore_and_command_buffer_functions_are_the_platforms(loader: Loader, sandbox: Sandbox) -> None:
     """The loader gives the address that the platform answers."""
     taking = of_extensions()

@@ -124,7 +124,6 @@ def test_calls_that_the_loader_answers_pass_the_layers(loader: Loader, sandbox: 
             "clRetainContext": ((None,), CL.INVALID_CONTEXT),
             "clGetDeviceInfo": ((None, number, 0, None, cl.room()), CL.INVALID_DEVICE),
             "clCreateBuffer": ((None, 0, 64, None, None), 0),
-            "clWaitForEvents": ((0, None), CL.INVALID_VALUE),
         }
         for name, (arguments, answer) in calls.items():
             assert cl.call(name, *arguments) == answer, name

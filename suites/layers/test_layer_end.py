@@ -245,7 +245,7 @@ def test_loader_call_during_deinitialisation_enters_no_layer_that_is_gone(
 def test_exit_handler_of_a_layer_may_call_its_target(
     loader: Loader, sandbox: Sandbox, scheme: str, position: str, linked: bool
 ) -> None:
-    """By the older scheme a layer may call its target from an exit handler, down to the vendor; nothing is removed."""
+    """By the older scheme a layer may call its target from an exit handler, down to the vendor."""
     if use_scheme(loader, sandbox, scheme).deinitialises:
         raise Unsupported("loader", "by the newer scheme layers do not use exit handlers (LAY-DEI-005)")
     sandbox.vendor("a", extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True)
@@ -258,7 +258,6 @@ def test_exit_handler_of_a_layer_may_call_its_target(
     assert [e.data["detail"] for e in log.happened("call of target", by=position)] == ["exit handler"]
     assert [e.data["detail"] for e in log.happened("call of target done")] == ["success"]
     assert [e.data["detail"] for e in log.happened("platform of target")] == ["a"]
-    assert deinitialised(log) == []
 
 
 # --- libraries ---
