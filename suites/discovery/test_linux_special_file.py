@@ -196,8 +196,13 @@ def test_link_counts_by_its_own_name(loader: Loader, sandbox: Sandbox) -> None:
         cl.check_vendors("reached")
 
 
-@requirement("DISC-LNX-010")
-@pytest.mark.parametrize("way", ["variable", "private root"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param("variable", marks=pytest.mark.requirement("DISC-ENV-001")),
+        pytest.param("private root", marks=pytest.mark.requirement("DISC-LNX-010")),
+    ],
+)
 def test_linked_vendor_directory_is_read(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """A vendor directory that is reached through a link is read like any other."""
     (sandbox.root / "link").symlink_to(sandbox.vendors)
