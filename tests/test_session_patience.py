@@ -193,6 +193,18 @@ def test_what_a_server_queues_is_not_the_processs_own(monkeypatch: pytest.Monkey
     assert meter.look() == 0.0
 
 
+def test_time_in_which_nobody_could_look_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process queued and ended while the thread that looks at it queued as well: no thread is left to ask."""
+    clock = iter((101.0, 106.0))
+    queued = iter((3.0, 3.25, 8.0))
+    monkeypatch.setattr(patience, "threads_of", lambda pid: {1: (0.0, 0.0)})
+    monkeypatch.setattr(patience, "_queued_here", lambda: next(queued))
+    monkeypatch.setattr("harness.probe.patience.time.monotonic", lambda: next(clock))
+    meter = Meter(1, 100.0)
+    assert meter.look() == 0.75
+    assert meter.look() == 0.25
+
+
 def test_what_the_guard_queues_is_not_the_subjects_own(
     hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,7 @@
 
 The kernel counts for each thread how long it ran and how long it queued (/proc/PID/task/TID/schedstat). A process that
 waits for itself or for nobody queues for nothing, and one that turns in circles runs, so that both use up their time
-however busy the machine is.
+however busy the machine is. While the thread that looks queues itself, nothing is known of the others.
 """
 
 from __future__ import annotations
@@ -60,6 +60,15 @@ def threads_of(pid: int) -> dict[int, tuple[float, float]]:
     return threads
 
 
+def _queued_here() -> float:
+    """Seconds that this thread, which looks at others, queued for a processor so far; 0 where nobody counts."""
+    try:
+        with open("/proc/thread-self/schedstat") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
 def _is_crowded() -> bool:
     """Whether more threads want to run than there are processors."""
     with open("/proc/loadavg") as file:
@@ -78,6 +87,7 @@ class Meter:
         self._pid = pid
         self._server = server
         self._server_queued = self._queued_by_server()
+        self._watcher_queued = _queued_here()
         self._at = since
         self._threads: dict[int, tuple[float, float]] = {}
 
@@ -85,7 +95,9 @@ class Meter:
         """Adds what went by since the last look; gives how much of it the process could use."""
         before, self._threads = self._threads, threads_of(self._pid)
         now = time.monotonic()
-        passed, self._at = now - self._at, now
+        watcher_before, self._watcher_queued = self._watcher_queued, _queued_here()
+        # Where nobody could look, what was seen of others may be of long ago: threads that queued then have ended.
+        passed, self._at = max(0.0, now - self._at - (self._watcher_queued - watcher_before)), now
         ran = longest = 0.0
         server_before, self._server_queued = self._server_queued, self._queued_by_server()
         queued = self._server_queued - server_before
