@@ -21,8 +21,9 @@ class Limit:
         return f"CL_DEVICE_{self.query}"
 
 
+KB = 1000  # the text does not say whether it means 1000 or 1024: this is what it means at least
 LIMITS = [
-    Limit("PRINTF_BUFFER_SIZE", 1 << 20, (1, 2)),
+    Limit("PRINTF_BUFFER_SIZE", 1000 * KB, (1, 2)),
     Limit("MIN_DATA_TYPE_ALIGN_SIZE", 128),
     Limit("MAX_READ_IMAGE_ARGS", 128, needs="images"),
     Limit("MAX_WRITE_IMAGE_ARGS", 64, (2, 0), needs="images"),
@@ -33,13 +34,13 @@ LIMITS = [
     Limit("MAX_PIPE_ARGS", 16, (2, 0), needs="pipes"),
     Limit("PIPE_MAX_ACTIVE_RESERVATIONS", 1, (2, 0), needs="pipes"),
     Limit("PIPE_MAX_PACKET_SIZE", 1024, (2, 0), needs="pipes"),
-    Limit("QUEUE_ON_DEVICE_PREFERRED_SIZE", 16 << 10, (2, 0), needs="queues on the device"),
-    Limit("QUEUE_ON_DEVICE_MAX_SIZE", 256 << 10, (2, 0), needs="queues on the device"),
+    Limit("QUEUE_ON_DEVICE_PREFERRED_SIZE", 16 * KB, (2, 0), needs="queues on the device"),
+    Limit("QUEUE_ON_DEVICE_MAX_SIZE", 256 * KB, (2, 0), needs="queues on the device"),
     Limit("MAX_ON_DEVICE_QUEUES", 1, (2, 0), needs="queues on the device"),
     Limit("MAX_ON_DEVICE_EVENTS", 1024, (2, 0), needs="queues on the device"),
 ]
-# Of what a device has where the number is not 0. Whether the text's 64 KB are of 1000 bytes or of 1024 it does not say.
-LEAST_IF_ANY = [Limit("MAX_READ_WRITE_IMAGE_ARGS", 64, (2, 0)), Limit("MAX_GLOBAL_VARIABLE_SIZE", 64000, (2, 0))]
+# Of what a device has where the number is not 0.
+LEAST_IF_ANY = [Limit("MAX_READ_WRITE_IMAGE_ARGS", 64, (2, 0)), Limit("MAX_GLOBAL_VARIABLE_SIZE", 64 * KB, (2, 0))]
 ABLE = {
     "images": "IMAGE_SUPPORT",
     "pipes": "PIPE_SUPPORT",

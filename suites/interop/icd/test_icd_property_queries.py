@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from harness.check import (
     list_of,
     orders,
     requirement,
+    shown,
 )
 
 OWN = {
@@ -55,9 +57,19 @@ def older_contexts(creator: Creator) -> list[list[int]]:
     return [[], [0]] if creator.version < (3, 0) else [[]]
 
 
+def expect_values(actual: list[int] | str, given: Sequence[tuple[int, int]]) -> None:
+    """Before OpenCL 3.0: what was given is there, in whatever order, and there may be more."""
+    assert isinstance(actual, list), f"{actual}, expected a list with {shown(given)}"
+    lacking = set(given) - set(zip(actual[::2], actual[1::2], strict=False))
+    assert not lacking, f"{len(lacking)} of the properties {shown(given)} are not answered"
+
+
 @pytest.mark.parametrize("function", functions("PL-GEN-010", but=(IMAGE,)))
 def test_query_gives_the_property_list_of_the_creation(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """Same properties, same order, nothing added, and the end marker: for lists of every length and order."""
+    """Same properties, same order, nothing added, and the end marker: for lists of every length and order.
+
+    Before OpenCL 3.0, of which only contexts have such a query, the same properties.
+    """
     with icd.open(sandbox) as session:
         for creator in creators_of(session, function, queried, names=1):
             pairs = creator.pairs()
@@ -66,16 +78,22 @@ def test_query_gives_the_property_list_of_the_creation(icd: Icd, sandbox: Sandbo
             chosen += [[zero, *(pair for pair in pairs if pair[0] != zero[0])] for zero in creator.zero_pairs()]
             for given in chosen:
                 handle = creator.expect_created(given)
-                assert not handle or creator.queried_list(handle) == list_of(*given)
+                if handle and creator.version < (3, 0):
+                    expect_values(creator.queried_list(handle), given)
+                else:
+                    assert not handle or creator.queried_list(handle) == list_of(*given)
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-012"))
 def test_query_gives_an_empty_property_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """An empty list comes back as one element, its end marker."""
+    """An empty list comes back as one element, its end marker; before OpenCL 3.0 it may come back as nothing."""
     with icd.open(sandbox) as session:
         for creator in creators_of(session, function, queried):
             handle = creator.expect_created([0])
-            assert not handle or creator.queried_list(handle) == [0]
+            if handle and creator.version < (3, 0):
+                assert creator.queried_list(handle) in older_contexts(creator)
+            else:
+                assert not handle or creator.queried_list(handle) == [0]
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-011"))
@@ -131,7 +149,10 @@ def test_property_list_is_copied_at_creation(icd: Icd, sandbox: Sandbox, functio
             words = session.words(list_of(*creator.pairs()))
             handle = creator.make(words)
             words.fill(0x5A)
-            assert creator.queried_list(handle) == list_of(*creator.pairs())
+            if creator.version < (3, 0):
+                expect_values(creator.queried_list(handle), creator.pairs())
+            else:
+                assert creator.queried_list(handle) == list_of(*creator.pairs())
 
 
 @requirement("PL-OTH-006")
@@ -142,10 +163,14 @@ def test_too_little_room_for_the_property_list_is_invalid_value(icd: Icd, sandbo
         for creator in creators_of(session, function, queried):
             words = list_of(*creator.pairs())
             handle = creator.make(words)
+            if creator.version < (3, 0):  # there may be more in it than was given, and nothing of an empty list
+                answered = creator.queried_list(handle)
+                assert isinstance(answered, list), answered
+                words = answered
             query, name = creator.about.query, creator.about.listed
             room = session.buffer(8 * len(words) + 8)
             for size in (0, 1, 8 * len(words) - 8, 8 * len(words) - 1):
-                if size < 8 * len(words):
+                if 0 <= size < 8 * len(words):
                     assert (size, session.call(query, handle, name, size, room, None)) == (size, CL.INVALID_VALUE)
             assert session.call(query, handle, name, 8 * len(words), room, None) == CL.SUCCESS
             assert room[8 * len(words) :] == b"\xa5" * 8

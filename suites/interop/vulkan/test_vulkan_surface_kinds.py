@@ -102,7 +102,7 @@ def test_driver_without_the_kind_gets_no_null_surface(
     assert given or answers["lacks.0"] == 0
 
 
-@requirement("VK-OBJ-015")
+@requirement("VK-OBJ-015", "VK-OBJ-016")
 @pytest.mark.parametrize("old", ["driver_only_get", "driver_official", "version 2"])
 def test_driver_of_an_old_interface_makes_no_surfaces(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, old: str
