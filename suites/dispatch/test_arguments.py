@@ -125,10 +125,10 @@ def test_arguments_and_answers_are_unchanged(loader: Loader, sandbox: Sandbox, f
         assert not call.answer_problems()
 
 
-def with_further_handles() -> list[Any]:
-    """The functions of `routed` that take more objects than the one that tells the vendor, or a list of objects."""
+def with_further_handles(cases: list[Any]) -> list[Any]:
+    """Those of `routed` that take more objects than the one that tells the vendor, or a list of objects."""
     result = []
-    for case in routed("DISP-ARG-021"):
+    for case in cases:
         kinds = [parameter.kind for parameter in case.values[0].parameters]
         if kinds.count("handle") > 1 or "handles" in kinds:
             result.append(case)
@@ -136,7 +136,7 @@ def with_further_handles() -> list[Any]:
 
 
 @pytest.mark.parametrize("silent", [False, True], ids=["answers", "silent"])
-@pytest.mark.parametrize("function", with_further_handles())
+@pytest.mark.parametrize("function", with_further_handles(routed("DISP-ARG-021")))
 def test_handles_of_no_object_arrive_unchanged(
     loader: Loader, sandbox: Sandbox, function: Function, silent: bool
 ) -> None:
