@@ -206,7 +206,10 @@ def test_context_of_a_type_has_the_properties_that_it_was_made_with(icd: Icd, sa
         context = objects.made_by("clCreateContextFromType", properties, CL.DEVICE_TYPE_ALL, None, None)
         info = Info(objects)
         actual = info.words("clGetContextInfo", context, "CL_CONTEXT_PROPERTIES")
-        assert actual == properties, "CL_CONTEXT_PROPERTIES are not those that the context was made with"
+        same = actual == properties
+        if objects.version() < (3, 0):  # older texts ask for what was given, and forbid nothing beside it
+            same = (properties[0], properties[1]) in zip(actual[::2], actual[1::2], strict=False)
+        assert same, "CL_CONTEXT_PROPERTIES are not those that the context was made with"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("clCreateContextFromType", check)

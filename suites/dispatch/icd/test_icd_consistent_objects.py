@@ -47,7 +47,12 @@ def test_context_names_its_devices(icd: Icd, sandbox: Sandbox) -> None:
         expect(info, "clGetContextInfo", objects.context, CONTEXT_NUM_DEVICES=1)
         assert info.words("clGetContextInfo", objects.context, "CL_CONTEXT_DEVICES") == [objects.device]
         properties = info.words("clGetContextInfo", objects.context, "CL_CONTEXT_PROPERTIES")
-        assert properties == [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
+        wanted = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
+        if objects.version() < (3, 0):  # older texts ask for what was given, and forbid nothing beside it
+            found = (wanted[0], wanted[1]) in zip(properties[::2], properties[1::2], strict=False)
+            assert found, "CL_CONTEXT_PROPERTIES lack the platform that was given"
+        else:
+            assert properties == wanted
 
     def check_all(objects: IcdObjects) -> None:
         info = Info(objects)
