@@ -31,7 +31,7 @@ EXAMPLE = """\
   clharness loader --json build/run.jsonl --junit build/run.xml --strict
 """
 
-WAITING = 2  # processes more than processors: at any time some wait for what a subject does, or does not do
+WAITING = 4  # processes more than processors: at any time some wait for what a subject does, or does not do
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -84,7 +84,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 def add_selection_arguments(parser: argparse.ArgumentParser) -> None:
     """Which checks run, and how."""
     parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
-    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: two more than processors")
+    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: four more than processors")
     parser.add_argument("--time-limit", metavar="S", type=seconds, help="seconds until a call counts as hung")
 
 
