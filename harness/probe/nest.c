@@ -5,12 +5,12 @@
  *
  *   probe_nest --loader PATH --socket FD
  *
- * It says "ready" through the socket, or "not: REASON" where a process that is forked after the library was loaded would
- * not be what one is that loads the library itself: with threads, descriptors, shared memory, signal handlers or
+ * It says "ready" through the socket, or "not: REASON" where a process that is forked after the library was loaded
+ * would not be what one is that loads the library itself: with threads, descriptors, shared memory, signal handlers or
  * variables that the library has made meanwhile. Then it takes requests, one message each: NUL-terminated words, which
- * are a folder and the guard's command line, and four descriptors, which are that of the guard's status, standard output
- * and standard error, and the conversation. The guard's process writes a byte to its status descriptor, by which the
- * other side learns its number, and reads the number that the program is to have in its namespace.
+ * are a folder and the guard's command line, and four descriptors, which are that of the guard's status, standard
+ * output and standard error, and the conversation. The guard's process writes a byte to its status descriptor, by which
+ * the other side learns its number, and reads the number that the program is to have in its namespace.
  *
  * It ends with its socket. Exit codes: 0, 2 for wrong usage.
  */
