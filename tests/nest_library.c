@@ -27,6 +27,21 @@ __attribute__((constructor)) static void begin(void)
     mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 #elif defined HANDLERS
     signal(SIGUSR1, SIG_IGN);
+#elif defined CHILDREN
+    if (fork() == 0) {
+        pause();
+        _exit(0);
+    }
+#elif defined FOLDER
+    if (chdir("/tmp") != 0) {
+        abort();
+    }
+#elif defined TIMERS
+    alarm(1000);
+#elif defined BLOCKED
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
 #elif defined VARIABLES
     setenv("CLHARNESS_NEST", "1", 1);
 #endif

@@ -163,6 +163,10 @@ def test_program_begins_again_as_a_probe(library: Path, sandbox: Sandbox, nest: 
         ("DESCRIPTORS", "descriptors"),
         ("MEMORY", "shared memory"),
         ("HANDLERS", "handlers of signals"),
+        ("CHILDREN", "processes"),
+        ("FOLDER", "another folder or mask of files"),
+        ("TIMERS", "timers"),
+        ("BLOCKED", "blocked signals"),
         ("VARIABLES", "variables"),
     ],
 )
@@ -183,6 +187,35 @@ def test_where_the_nest_is_gone_the_process_is_started(library: Path, sandbox: S
         assert type(process_of(session)) is Process
         assert session.query("any") == 1
     assert not nest.ready
+
+
+def test_start_that_fails_leaves_the_other_sessions_alone(
+    library: Path, sandbox: Sandbox, nest: Nest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(library, sandbox, nest) as one:
+        monkeypatch.setattr("harness.probe.nest.parent_of", lambda pid: 0)
+        with opened(library, sandbox, nest) as other:
+            assert type(process_of(other)) is Process
+            assert other.query("any") == 1
+        assert one.query("any") == 1
+    assert not nest.ready
+
+
+def test_guards_are_not_the_first_to_go_where_memory_ends(library: Path, sandbox: Sandbox, nest: Nest) -> None:
+    with opened(library, sandbox, nest) as session:
+        scores = [Path(f"/proc/{pid}/oom_score_adj").read_text() for pid in (process_of(session).guard, nest.pid)]
+        assert scores == [Path("/proc/self/oom_score_adj").read_text()] * 2
+
+
+def test_library_in_the_sandbox_of_another_case_has_no_nest(
+    library: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LARGE", 0)
+    copy = sandbox.folder("copy") / library.name
+    copy.write_bytes(library.read_bytes())
+    icd = Icd(copy)
+    icd.ask()
+    assert icd.open(sandbox).nest is None
 
 
 def test_variables_of_another_session_are_not_served(library: Path, sandbox: Sandbox, nest: Nest) -> None:

@@ -30,7 +30,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { MAX_REQUEST = 1 << 17, MAX_WORDS = 1 << 12, MAX_LINE = 1 << 12 };
@@ -44,6 +46,11 @@ struct surroundings {
     int threads;
     int open_files;
     int shared_mappings;
+    int children;
+    mode_t mask;
+    struct itimerval timer;
+    sigset_t blocked;
+    char folder[MAX_LINE];
     unsigned long variables; /* a sum of their texts */
     struct sigaction actions[NSIG];
 };
@@ -77,12 +84,31 @@ static int count_shared_mappings(void)
     return count;
 }
 
+static int count_children(void)
+{
+    static char line[MAX_LINE];
+    FILE *file = fopen("/proc/thread-self/children", "re");
+    int count = file && fgets(line, sizeof line, file) ? (int)strlen(line) : 0;
+    if (file) {
+        fclose(file);
+    }
+    return count;
+}
+
 static void look(struct surroundings *found)
 {
     memset(found, 0, sizeof *found);
     found->threads = entries_of("/proc/self/task");
     found->open_files = entries_of("/proc/self/fd");
     found->shared_mappings = count_shared_mappings();
+    found->children = count_children();
+    found->mask = umask(0);
+    umask(found->mask);
+    getitimer(ITIMER_REAL, &found->timer);
+    sigprocmask(SIG_BLOCK, NULL, &found->blocked);
+    if (!getcwd(found->folder, sizeof found->folder)) {
+        found->folder[0] = 0;
+    }
     for (char **variable = environ; *variable; variable++) {
         for (const char *at = *variable; *at; at++) {
             found->variables = found->variables * 31 + (unsigned char)*at;
@@ -104,6 +130,18 @@ static const char *difference(const struct surroundings *before, const struct su
     }
     if (before->shared_mappings != after->shared_mappings) {
         return "shared memory";
+    }
+    if (before->children != after->children) {
+        return "processes";
+    }
+    if (before->mask != after->mask || strcmp(before->folder, after->folder) != 0) {
+        return "another folder or mask of files";
+    }
+    if (after->timer.it_value.tv_sec || after->timer.it_value.tv_usec) {
+        return "timers";
+    }
+    if (memcmp(&before->blocked, &after->blocked, sizeof before->blocked) != 0) {
+        return "blocked signals";
     }
     if (before->variables != after->variables) {
         return "variables";
@@ -155,7 +193,7 @@ static void run(char **arguments, char **variables)
     exit(application_main(count, arguments));
 }
 
-/* The number that the program is to have; 0 for none. */
+/* The number that the program is to have. */
 static long ask_for_number(void)
 {
     char text[32] = "";
@@ -163,7 +201,10 @@ static long ask_for_number(void)
         _exit(0); /* nobody wants to know */
     }
     ssize_t length = read(descriptors[STATUS], text, sizeof text - 1);
-    return length > 0 ? strtol(text, NULL, 10) : 0;
+    if (length <= 0) {
+        _exit(0);
+    }
+    return strtol(text, NULL, 10);
 }
 
 /* The guard's process. */

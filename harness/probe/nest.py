@@ -22,6 +22,7 @@ from harness.probe.process import Process, children_of, has_ended, parent_of
 from harness.sandbox import guard
 
 LARGE = 48 << 20  # bytes of files that a process has mapped, from which on loading them takes longer than most cases
+NO_HOME = "/nonexistent"
 _LOAD_LIMIT = 60.0  # seconds for the library to be loaded, on a busy machine
 _START_LIMIT = 20.0  # seconds for a process to be forked, there
 _MAX_ANSWER = 1 << 13
@@ -119,7 +120,8 @@ class Nest:
     def __init__(self, library: Path, environment: Mapping[str, str], file_limit: int) -> None:
         """Loads the library. `ready` says whether processes can come from here.
 
-        `environment` is that of all sessions, but for HOME. Raises OSError.
+        `environment` is that of all sessions, but for HOME, which is no folder here: theirs come and go. Raises OSError
+        and HarnessError.
         """
         self.owner = os.getpid()
         self._environment = _comparable(environment)
@@ -131,8 +133,17 @@ class Nest:
         try:
             command = [str(program), "--loader", str(library), "--socket", str(theirs.fileno())]
             self._process = Process(
-                command, environment, file_limit, stdout=nothing, stderr=nothing, cwd="/", pass_fds=[theirs.fileno()]
+                command,
+                {**environment, "HOME": NO_HOME},
+                file_limit,
+                stdout=nothing,
+                stderr=nothing,
+                cwd="/",
+                pass_fds=[theirs.fileno()],
             )
+        except BaseException:
+            ours.close()
+            raise
         finally:
             theirs.close()
             os.close(nothing)
@@ -158,6 +169,12 @@ class Nest:
         self._socket.close()
         self._process.end()
 
+    def forget(self) -> None:
+        """Gives back what a process that was forked from the owner has of it; the nest goes on."""
+        self.ready = False
+        self._socket.close()
+        self._process.forget()
+
     def request(self, folder: Path, line: list[str], descriptors: list[int]) -> None:
         """Asks for a process. Raises _Refused."""
         content = b"".join(os.fsencode(word) + b"\0" for word in [str(folder), *line])
@@ -182,12 +199,14 @@ class Nest:
     ) -> Process | None:
         """The process of a session, whose command has "{socket}" for the conversation; None where none can be had,
         now and from now on."""
+        if not self.ready:
+            return None
         words = [_SOCKET if word == "{socket}" else word for word in command]
         line = [os.fspath(word) for word in guard.command(0, words, environment, file_limit)]
         try:
             return _Forked(self, folder, [str(word) for word in line], [stdout, stderr, conversation])
         except (_Refused, HarnessError, OSError):
-            self.close()
+            self.ready = False  # sessions that came from here go on
             return None
 
 

@@ -195,6 +195,12 @@ class Process:
         _family.sessions.discard(self.guard)
         _family.others.add(self.guard)
 
+    def forget(self) -> None:
+        """Gives back what this process has of it, which is not its parent."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
     def pids(self) -> Iterator[int]:
         """The guard, the program, and what they started and is still below them."""
         family = [self.guard]
@@ -239,5 +245,6 @@ class Process:
     def _end_guard(self, pidfd: int) -> bool:
         """Ends the guard, which ends what the program left behind; gives whether it could be."""
         if not has_ended(pidfd, _END_LIMIT if self._over else 0):
-            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it ended just now, and was not this process's to wait for
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
         return has_ended(pidfd, _END_LIMIT)

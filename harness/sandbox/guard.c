@@ -138,11 +138,20 @@ static bool enter_namespaces(void)
 
 /* bubblewrap has to, and takes that right away from the program that it starts (harness/sandbox/machine.py); so does
  * the guard in a nest (harness/probe/nest.c). */
-static bool mounts(void)
+static bool is_named(const char *expected)
 {
     const char *name = strrchr(program[0], '/');
-    name = name ? name + 1 : program[0];
-    return strcmp(name, "bwrap") == 0 || strcmp(name, "clharness_probe_nest") == 0;
+    return strcmp(name ? name + 1 : program[0], expected) == 0;
+}
+
+static bool is_nest(void)
+{
+    return is_named("clharness_probe_nest");
+}
+
+static bool mounts(void)
+{
+    return is_named("bwrap") || is_nest();
 }
 
 /* Away from the machine's: what is left in these stays for ever, or is the same for everybody. What root may do is what
@@ -337,7 +346,9 @@ static _Noreturn void become_program(const char *way, int trouble)
     prctl(PR_SET_DUMPABLE, 1);        /* else its files of /proc are root's */
     reset_signals();
     setsid();
-    write_file("/proc/self/oom_score_adj", "1000"); /* the first to go where memory ends: before the harness */
+    if (!is_nest()) {                                   /* from which guards come */
+        write_file("/proc/self/oom_score_adj", "1000"); /* the first to go where memory ends: before the harness */
+    }
     bool ready = sees_others || enter_proc();
     int calls = restrict_calls(sees_others, is_set_uid());
     if (calls != NO_CALLS) {

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from harness.errors import UsageError
+from harness.errors import HarnessError, UsageError
 from harness.probe.extensions import extensions
 from harness.probe.icd_attempts import Attempts
 from harness.probe.icd_session import ENUMERATE, ICD_FILE_LIMIT, QUERY, IcdSession, version_number
@@ -208,12 +208,17 @@ class Icd(Subject):
 
         Where nothing can come from it, as with a library that starts threads when it is loaded, there is no other try.
         """
-        if not self._is_large or not can_be(guard.isolation()):
+        in_sandbox = any(
+            part.startswith(guard.PREFIX) for part in self.path.parts
+        )  # of another case: its guard alone knows
+        if not self._is_large or in_sandbox or not can_be(guard.isolation()):
             return None
         if self._nest is None or self._nest.owner != os.getpid():
+            if self._nest:
+                self._nest.forget()
             try:
                 self._nest = Nest(self.path, session.environment, session.file_limit)
-            except OSError:
+            except (OSError, HarnessError):
                 self._is_large = False
                 return None
         return self._nest if self._nest.serves(session.environment) else None
