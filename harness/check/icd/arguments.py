@@ -48,6 +48,23 @@ class KernelParameter:
     since: tuple[int, int] = (1, 0)  # the version of OpenCL that its type came with
 
     @property
+    def kernel_name(self) -> str:
+        """The name of the kernel that has it alone."""
+        return f"of_one_{self.name.replace('-', '_')}"
+
+    @property
+    def kernel(self) -> str:
+        """The text of that kernel."""
+        space = "" if self.declared.endswith("*") else " "
+        return f"kernel void {self.kernel_name}({self.declared}{space}one) {{ }}\n"
+
+    def is_built_with(self, other: KernelParameter) -> bool:
+        """Whether their kernels are compiled together. The oldest kinds of images are not: compilers of drivers that
+        have no others crash on some of them."""
+        together = (not self.needs_object, self.since > (1, 0)) == (not other.needs_object, other.since > (1, 0))
+        return self is other or (together and (not self.needs_object or self.since > (1, 0)))
+
+    @property
     def refuses(self) -> list[str]:
         """Memory objects that it cannot have."""
         return [] if self.takes == ("sampler",) else [kind for kind in MEMORY if kind not in self.takes]
@@ -88,9 +105,8 @@ class ArgumentObjects:
             raise Unsupported("loader", messages, parameter.name)
         if parameter.needs_object:
             self.objects.require_images()
-        space = "" if parameter.declared.endswith("*") else " "
-        program = self.objects.built(f"kernel void of_one({parameter.declared}{space}one) {{ }}\n")
-        return self.objects.made_by("clCreateKernel", program, "of_one")
+        program = self.objects.built("".join(other.kernel for other in PARAMETERS if other.is_built_with(parameter)))
+        return self.objects.made_by("clCreateKernel", program, parameter.kernel_name)
 
     def object(self, kind: str) -> Value:
         """A new object; of classes that no parameter can have, the usual one."""
