@@ -18,7 +18,7 @@ from pathlib import Path
 
 from harness.build import build
 from harness.errors import HarnessError
-from harness.probe.process import Process, children_of, has_ended, parent_of
+from harness.probe.process import Process, children_of, has_ended, numbers_of, parent_of
 from harness.sandbox import guard
 
 LARGE = 48 << 20  # bytes of files that a process has mapped, from which on loading them takes longer than most cases
@@ -90,10 +90,9 @@ class _Forked(Process):
         """The number here of the program, which has another one where its guard is."""
         own = 0
         for pid in children_of(self.guard):
-            with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status", "rb") as file:
-                known = file.read().partition(b"\nNSpid:")[2].partition(b"\n")[0].split()
+            with contextlib.suppress(OSError):
                 self._children.append(os.pidfd_open(pid))
-                own = pid if len(known) > 1 and int(known[-2]) == number else own
+                own = pid if numbers_of(pid)[-2:-1] == [number] else own
         if not own:
             raise _Refused("the program has ended")
         return own
@@ -202,10 +201,10 @@ class Nest:
         if not self.ready:
             return None
         words = [_SOCKET if word == "{socket}" else word for word in command]
-        line = [os.fspath(word) for word in guard.command(0, words, environment, file_limit)]
+        line = [str(word) for word in guard.command(0, words, environment, file_limit)]
         try:
-            return _Forked(self, folder, [str(word) for word in line], [stdout, stderr, conversation])
-        except (_Refused, HarnessError, OSError):
+            return _Forked(self, folder, line, [stdout, stderr, conversation])
+        except (HarnessError, OSError):
             self.ready = False  # sessions that came from here go on
             return None
 

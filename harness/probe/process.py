@@ -92,13 +92,18 @@ def parent_of(pid: int) -> int:
     return _state_and_parent(pid)[1]
 
 
-def _own_number(pid: int) -> int:
-    """The number that a process itself knows, in its namespace; 0 where it is gone."""
+def numbers_of(pid: int) -> list[int]:
+    """The numbers that a process has, from the namespace of this one to its own; none where it is gone."""
     try:
         with open(f"/proc/{pid}/status", "rb") as file:
-            return int(file.read().partition(b"\nNSpid:")[2].partition(b"\n")[0].split()[-1])
-    except (OSError, IndexError):
-        return 0
+            return [int(number) for number in file.read().partition(b"\nNSpid:")[2].partition(b"\n")[0].split()]
+    except OSError:
+        return []
+
+
+def _own_number(pid: int) -> int:
+    """The number that a process itself knows, in its namespace; 0 where it is gone."""
+    return (numbers_of(pid) or [0])[-1]
 
 
 def has_ended(descriptor: int, seconds: float) -> bool:

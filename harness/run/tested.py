@@ -134,9 +134,7 @@ def subject(config: pytest.Config) -> Subject:
 def case_subject(config: pytest.Config, sandbox: Sandbox) -> Subject:
     """The subject of a case: that of the process, or one with a fault that is made in the sandbox."""
     make = seeded(config)
-    own = make(sandbox) if make else subject(config)
-    own.time_limit = time_limit(config, own)
-    return own
+    return make(sandbox) if make else subject(config)
 
 
 def time_limit(config: pytest.Config, subject_at_hand: Subject | None = None) -> float:

@@ -61,8 +61,9 @@ class KernelParameter:
     def is_built_with(self, other: KernelParameter) -> bool:
         """Whether their kernels are compiled together. The oldest kinds of images are not: compilers of drivers that
         have no others crash on some of them."""
-        together = (not self.needs_object, self.since > (1, 0)) == (not other.needs_object, other.since > (1, 0))
-        return self is other or (together and (not self.needs_object or self.since > (1, 0)))
+        if self.needs_object and self.since == (1, 0):
+            return self is other
+        return (self.needs_object, self.since) == (other.needs_object, other.since)
 
     @property
     def refuses(self) -> list[str]:
