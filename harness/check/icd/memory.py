@@ -9,6 +9,7 @@ expect_same(memory.content(mem, len(content)), expected)
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -223,20 +224,21 @@ class Images(Memory):
 
     def formats(self, kind: str, names: str = "CL_MEM_READ_ONLY") -> list[Format]:
         """Those that can be read and written from the host, with these flags, as far as their sizes are known here."""
-        context, flags = self.objects.context, flags_of(names) if names else 0
-        count = self.session.buffer(4, 0)
+        arguments = self.objects.context, flags_of(names) if names else 0, constant(kind)
         query = "clGetSupportedImageFormats"
-        self.succeed(query, context, flags, constant(kind), 0, None, count)
-        listed = self.session.buffer(8 * count.u32(), 0)
-        if count.u32():
-            self.succeed(query, context, flags, constant(kind), count.u32(), listed, None)
+        told = self.session.read_with_call(self.session.buffer(4, 0))
+        self.succeed(query, *arguments, 0, None, told)
+        count = told.u32()
+        listed = self.session.read_with_call(self.session.buffer(8 * count, 0))
+        if count:
+            self.succeed(query, *arguments, count, listed, None)
+        orders_and_types = struct.iter_unpack("<II", bytes(listed.bytes()))
         known = {
             (api().constants[order], api().constants[type_]): Format(order, type_)
             for order in CHANNELS if order in api().constants
             for type_ in CHANNEL_SIZES
         }  # fmt: skip
-        pairs = [(listed.u32(2 * i), listed.u32(2 * i + 1)) for i in range(count.u32())]
-        return [known[pair] for pair in pairs if pair in known]
+        return [known[pair] for pair in orders_and_types if pair in known]
 
     def require(self, kind: str, image_format: Format) -> None:
         """Makes the attempt `unsupported` where such an image cannot be had."""
