@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -44,6 +45,16 @@ __attribute__((constructor)) static void begin(void)
     sigprocmask(SIG_BLOCK, &all, NULL);
 #elif defined VARIABLES
     setenv("CLHARNESS_NEST", "1", 1);
+#elif defined FORKS
+    pthread_atfork(NULL, NULL, NULL);
+#elif defined FILES
+    close(open("made-by-a-library", O_CREAT | O_WRONLY, 0600));
+#elif defined SHARED_FILES
+    close(shm_open("/clharness-made-by-a-library", O_CREAT | O_RDWR, 0600));
+#elif defined MOUNTS
+    if (mount("clharness", "/dev/shm", "tmpfs", 0, NULL) == 0) {
+        open("/dev/null", O_RDONLY);
+    }
 #endif
 }
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -56,7 +57,7 @@ def nest(library: Path, sandbox: Sandbox) -> Iterator[Nest]:
 
 def nest_of(icd: Icd, sandbox: Sandbox) -> Nest:
     session = icd.open(sandbox)
-    return Nest(icd.path, session.environment, session.file_limit)
+    return Nest(icd.path, session.environment, session.file_limit, sandbox.root)
 
 
 def opened(library: Path, sandbox: Sandbox, nest: Nest | None) -> Any:
@@ -168,6 +169,8 @@ def test_program_begins_again_as_a_probe(library: Path, sandbox: Sandbox, nest: 
         ("TIMERS", "timers"),
         ("BLOCKED", "blocked signals"),
         ("VARIABLES", "variables"),
+        ("FORKS", "handlers of forks"),
+        ("FILES", "files"),
     ],
 )
 def test_nothing_comes_from_where_loading_did_more(tmp_path: Path, sandbox: Sandbox, option: str, answer: str) -> None:
@@ -175,8 +178,40 @@ def test_nothing_comes_from_where_loading_did_more(tmp_path: Path, sandbox: Sand
         assert (nest.ready, nest.answer) == (False, f"not: {answer}")
 
 
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """A folder that is in no place which is a session's own."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's nest has places of its own")
+def test_what_is_left_in_shared_places_while_it_loads_is_gone(elsewhere: Path, sandbox: Sandbox) -> None:
+    left = Path("/dev/shm/clharness-made-by-a-library")
+    try:
+        with closing(nest_of(Icd(compiled(elsewhere, "-DSHARED_FILES")), sandbox)) as nest:
+            assert (nest.ready, nest.answer) == (False, "not: files")
+        assert not left.exists()
+    finally:
+        left.unlink(missing_ok=True)
+
+
+def test_library_cannot_mount_while_it_loads(elsewhere: Path, sandbox: Sandbox) -> None:
+    with closing(nest_of(Icd(compiled(elsewhere, "-DMOUNTS")), sandbox)) as nest:
+        assert nest.answer == "ready"
+
+
+def test_sessions_begin_in_their_own_places(elsewhere: Path, sandbox: Sandbox) -> None:
+    library = compiled(elsewhere)
+    with closing(nest_of(Icd(library), sandbox)) as nest:
+        assert nest.answer == "ready"
+        with closing(Sandbox()) as later, opened(library, later, nest) as session:
+            assert type(process_of(session)) is not Process
+            assert session.query("any") == 1
+
+
 def test_library_that_cannot_be_loaded_has_no_nest(tmp_path: Path) -> None:
-    with closing(Nest(tmp_path / "absent.so", {}, 1 << 20)) as nest:
+    with closing(Nest(tmp_path / "absent.so", {}, 1 << 20, tmp_path)) as nest:
         assert not nest.ready
         assert "absent.so" in nest.answer
 

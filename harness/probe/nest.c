@@ -3,26 +3,33 @@
  * guard of its own (harness/sandbox/guard.c), which is forked from it as well. A library that is large takes far longer
  * to load than most cases to run. Linux only.
  *
- *   probe_nest --loader PATH --socket FD
+ *   probe_nest --loader PATH --socket FD --folder SANDBOX
+ *
+ * The library is loaded as in a session: in the folder of a sandbox and, for root, with a /dev/shm and a place of
+ * sandboxes of its own, and without the right to mount, which this process keeps for guards.
  *
  * It says "ready" through the socket, or "not: REASON" where a process that is forked after the library was loaded
- * would not be what one is that loads the library itself: with threads, descriptors, shared memory, signal handlers or
- * variables that the library has made meanwhile. Then it takes requests, one message each: NUL-terminated words, which
- * are a folder and the guard's command line, and four descriptors, which are that of the guard's status, standard
- * output and standard error, and the conversation. The guard's process writes a byte to its status descriptor, by which
- * the other side learns its number, and reads the number that the program is to have in its namespace.
+ * would not be what one is that loads the library itself: with threads, descriptors, files, shared memory, handlers of
+ * signals or forks, or variables that the library has made meanwhile. Then it takes requests, one message each:
+ * NUL-terminated words, which are a folder and the guard's command line, and four descriptors, which are that of the
+ * guard's status, standard output and standard error, and the conversation. The guard's process writes a byte to its
+ * status descriptor, by which the other side learns its number, and reads the number that the program is to have in its
+ * namespace.
  *
  * It ends with its socket. Exit codes: 0, 2 for wrong usage.
  */
 #define _GNU_SOURCE
 #include "application.h"
 #include "guard.h"
+#include "guard_files.h"
 #include "loader.h"
 #include "system.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,7 +46,21 @@ enum { MAX_REQUEST = 1 << 17, MAX_WORDS = 1 << 12, MAX_LINE = 1 << 12 };
 enum { STATUS, OUTPUT, ERRORS, CONVERSATION, DESCRIPTORS }; /* that come with a request */
 enum { OWN_CONVERSATION = 3 };                              /* the program's descriptor of it */
 
+#define SHARED_SIZE ((uint64_t)1 << 30) /* bytes in a place that is the library's own while it is loaded */
+
 static int descriptors[DESCRIPTORS];
+static int fork_handlers;
+
+#ifdef __GLIBC__
+/* What pthread_atfork calls, in place of the C library's: not all processes come from here by its fork. */
+int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void), void *library)
+{
+    int (*next)(void (*)(void), void (*)(void), void (*)(void), void *) = NULL;
+    *(void **)&next = dlsym(RTLD_NEXT, "__register_atfork");
+    fork_handlers++;
+    return next ? next(before, in_parent, in_child, library) : ENOMEM;
+}
+#endif
 
 /* What a program that starts finds as it is, and a library may change when it is loaded. */
 struct surroundings {
@@ -47,6 +68,9 @@ struct surroundings {
     int open_files;
     int shared_mappings;
     int children;
+    int fork_handlers;
+    int files;        /* in the folder */
+    int shared_files; /* in places of its own */
     mode_t mask;
     struct itimerval timer;
     sigset_t blocked;
@@ -102,6 +126,9 @@ static void look(struct surroundings *found)
     found->open_files = entries_of("/proc/self/fd");
     found->shared_mappings = count_shared_mappings();
     found->children = count_children();
+    found->fork_handlers = fork_handlers;
+    found->files = entries_of(".");
+    found->shared_files = shared_files_are_own() ? entries_of("/dev/shm") + entries_of("..") : 0;
     found->mask = umask(0);
     umask(found->mask);
     getitimer(ITIMER_REAL, &found->timer);
@@ -134,8 +161,14 @@ static const char *difference(const struct surroundings *before, const struct su
     if (before->children != after->children) {
         return "processes";
     }
+    if (before->fork_handlers != after->fork_handlers) {
+        return "handlers of forks";
+    }
     if (before->mask != after->mask || strcmp(before->folder, after->folder) != 0) {
         return "another folder or mask of files";
+    }
+    if (before->files != after->files || before->shared_files != after->shared_files) {
+        return "files";
     }
     if (after->timer.it_value.tv_sec || after->timer.it_value.tv_usec) {
         return "timers";
@@ -154,15 +187,64 @@ static const char *difference(const struct surroundings *before, const struct su
     return NULL;
 }
 
+/* Whether a path is in a folder. */
+static bool is_in(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+/* Has places of its own in which nothing of the machine's is changed; not where the library lies in one of them, whose
+ * files would have other paths afterwards. */
+static void enter_own_places(void)
+{
+    static char here[MAX_LINE];
+    char *end = getcwd(here, sizeof here) ? strrchr(here, '/') : NULL;
+    if (!end) {
+        return;
+    }
+    *end = 0;
+    if (geteuid() == 0 && !is_in(loader_options.path, "/dev/shm") && !is_in(loader_options.path, here)) {
+        leave_shared_files(SHARED_SIZE);
+    }
+}
+
+/* Uses all rights that this process has, or all but the one to mount. */
+static void use_rights(bool to_mount)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct rights[2] = {{0}};
+    if (syscall(SYS_capget, &head, rights) != 0) {
+        return;
+    }
+    for (int half = 0; half < 2; half++) {
+        rights[half].effective = rights[half].permitted;
+    }
+    if (!to_mount) {
+        rights[0].effective &= ~(1U << CAP_SYS_ADMIN);
+    }
+    syscall(SYS_capset, &head, rights);
+}
+
 /* Loads the library; gives why nothing is to be forked from this process, NULL for no reason. */
-static const char *load(void)
+static const char *load(const char *folder)
 {
     static struct surroundings before;
     static struct surroundings after;
+    if (chdir(folder) != 0) {
+        return "its folder is not there";
+    }
+    enter_own_places();
+    use_rights(false);
     look(&before);
     const char *problem = loader_open();
     look(&after);
-    return problem ? problem : difference(&before, &after);
+    use_rights(true);
+    problem = problem ? problem : difference(&before, &after);
+    if (!return_to_shared_files() || chdir("/") != 0) {
+        return problem ? problem : "its places cannot be left";
+    }
+    return problem;
 }
 
 /* The guarded process: it has what a program has that was started, and nothing more. */
@@ -257,14 +339,15 @@ int main(int count, char **arguments)
 {
     static char words[MAX_REQUEST];
     static char said[MAX_LINE];
-    if (count != 5 || strcmp(arguments[1], "--loader") != 0 || strcmp(arguments[3], "--socket") != 0) {
-        fprintf(stderr, "usage: %s --loader PATH --socket FD\n", arguments[0]);
+    if (count != 7 || strcmp(arguments[1], "--loader") != 0 || strcmp(arguments[3], "--socket") != 0 ||
+        strcmp(arguments[5], "--folder") != 0) {
+        fprintf(stderr, "usage: %s --loader PATH --socket FD --folder SANDBOX\n", arguments[0]);
         return 2;
     }
     loader_options.path = arguments[2];
     int socket = (int)strtol(arguments[4], NULL, 10);
     fcntl(socket, F_SETFD, FD_CLOEXEC);
-    const char *problem = load();
+    const char *problem = load(arguments[6]);
     snprintf(said, sizeof said, problem ? "not: %s" : "ready%s", problem ? problem : "");
     say(socket, said);
     if (problem) {

@@ -116,11 +116,11 @@ class _Forked(Process):
 class Nest:
     """Belongs to the process that made it, and ends with that."""
 
-    def __init__(self, library: Path, environment: Mapping[str, str], file_limit: int) -> None:
+    def __init__(self, library: Path, environment: Mapping[str, str], file_limit: int, sandbox: Path) -> None:
         """Loads the library. `ready` says whether processes can come from here.
 
-        `environment` is that of all sessions, but for HOME, which is no folder here: theirs come and go. Raises OSError
-        and HarnessError.
+        `environment` is that of all sessions, but for HOME, which is no folder here: theirs come and go. The library is
+        loaded in the folder `sandbox`, which may go afterwards. Raises OSError and HarnessError.
         """
         self.owner = os.getpid()
         self._environment = _comparable(environment)
@@ -131,6 +131,7 @@ class Nest:
         nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         try:
             command = [str(program), "--loader", str(library), "--socket", str(theirs.fileno())]
+            command += ["--folder", str(sandbox)]
             self._process = Process(
                 command,
                 {**environment, "HOME": NO_HOME},

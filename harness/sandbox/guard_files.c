@@ -41,6 +41,9 @@ struct place {
     struct kept kept[MAX_KEPT];
 };
 
+static char own_places[2][PATH_MAX];
+static int own_count;
+
 /* Whether a library that is tested lies there, as in the self-test: the harness names such sandboxes, with a / after
  * each. */
 static bool is_shared(const char *sandbox)
@@ -159,8 +162,24 @@ static bool leave_place(const char *path, const char *own, uint64_t size)
     close(place.folder);
     if (is_new && !whole) {
         umount2(path, MNT_DETACH);
+    } else if (is_new) {
+        snprintf(own_places[own_count++], PATH_MAX, "%s", path);
     }
     return whole;
+}
+
+bool shared_files_are_own(void)
+{
+    return own_count > 0;
+}
+
+bool return_to_shared_files(void)
+{
+    bool done = true;
+    while (own_count > 0) {
+        done = umount2(own_places[--own_count], MNT_DETACH) == 0 && done;
+    }
+    return done;
 }
 
 bool leave_shared_files(uint64_t size)

@@ -13,6 +13,12 @@
  * others. */
 bool leave_shared_files(uint64_t size);
 
+/* Whether it has such places. */
+bool shared_files_are_own(void);
+
+/* Gives them up again, with all that the program put there. Gives false where one of them stays. */
+bool return_to_shared_files(void);
+
 /* With mounts of its own, the program finds none of this machine's vendors and layers in the folders that loaders look
  * into by themselves: what they do in its process would be taken for the loader's doing. The variable CLHARNESS_HIDDEN
  * of the guard has more folders, with a colon between them, that are empty for the program. */

@@ -199,11 +199,11 @@ class Icd(Subject):
             IcdSession, sandbox, preload=preload, late=late, now=now, counted_heap=counted_heap
         )
         if not (preload or late or now or counted_heap):
-            session.nest = self._nest_for(session)
+            session.nest = self._nest_for(session, sandbox)
         session.gate, session.only_platform, session.only_device = self.gate, self.only_platform, self.only_device
         return session
 
-    def _nest_for(self, session: IcdSession) -> Nest | None:
+    def _nest_for(self, session: IcdSession, sandbox: Sandbox) -> Nest | None:
         """From where the process of a session comes which finds the library loaded; None where each loads it itself.
 
         Where nothing can come from it, as with a library that starts threads when it is loaded, there is no other try.
@@ -217,7 +217,7 @@ class Icd(Subject):
             if self._nest:
                 self._nest.forget()
             try:
-                self._nest = Nest(self.path, session.environment, session.file_limit)
+                self._nest = Nest(self.path, session.environment, session.file_limit, sandbox.root)
             except (OSError, HarnessError):
                 self._is_large = False
                 return None
