@@ -29,6 +29,12 @@ set_target_properties(OpenCL PROPERTIES SOVERSION 1 VERSION 1.2 UNITY_BUILD OFF)
 set_target_properties(OpenCL PROPERTIES C_CLANG_TIDY "" C_STANDARD 11 C_EXTENSIONS ON)
 """
 CLHARNESS = f'add_subdirectory("{ROOT}" clharness)\n'
+# The functions as an installation has them, with the command of this build: nothing of clharness itself is configured.
+FUNCTIONS = f"""
+set_property(GLOBAL PROPERTY CLHARNESS_COMMAND "{build().folder / "clharness"}")
+set_property(GLOBAL PROPERTY CLHARNESS_OUTPUT "${{CMAKE_BINARY_DIR}}/clharness-output")
+include("{ROOT}/cmake/suites.cmake")
+"""
 SUITES = f'clharness_add_suites(TARGET OpenCL::OpenCL SUITES discovery ARGS -k "{CHECK} and not ordinary")\n'
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.build import ROOT, build
-from tests.consumers import CLHARNESS, SUITES, Consumer, run
+from tests.consumers import CLHARNESS, FUNCTIONS, SUITES, Consumer, run
 
 # A library in the place of a loader: nothing is built here.
 SHARED = "add_library(OpenCL SHARED empty.c)\nadd_library(OpenCL::OpenCL ALIAS OpenCL)\n"
@@ -33,90 +33,91 @@ def refused(project: Consumer, *options: str) -> str:
     return " ".join(done.stdout.split())
 
 
+# What the functions refuse, they refuse in a subproject (the first) and as an installation has them, from one file.
 ERRORS = {
     "no such target": (f"{CLHARNESS}clharness_add_suites(TARGET loader)", "there is no target 'loader' here"),
-    "no target": (f"{CLHARNESS}clharness_add_suites()", "TARGET is missing"),
+    "no target": (f"{FUNCTIONS}clharness_add_suites()", "TARGET is missing"),
     "static": (
-        f"{CLHARNESS}add_library(loader STATIC empty.c)\nclharness_add_suites(TARGET loader)",
+        f"{FUNCTIONS}add_library(loader STATIC empty.c)\nclharness_add_suites(TARGET loader)",
         "'loader' is a target of type 'static library'",
     ),
     "program": (
-        f"{CLHARNESS}add_executable(loader empty.c)\nclharness_add_layer_test(TARGET loader)",
+        f"{FUNCTIONS}add_executable(loader empty.c)\nclharness_add_layer_test(TARGET loader)",
         "clharness_add_layer_test: 'loader' is a target of type 'executable'",
     ),
     "interface": (
-        f"{CLHARNESS}add_library(loader INTERFACE)\nclharness_add_icd_test(TARGET loader)",
+        f"{FUNCTIONS}add_library(loader INTERFACE)\nclharness_add_icd_test(TARGET loader)",
         "clharness_add_icd_test: 'loader' is a target of type 'interface library'",
     ),
     "imported without a file": (
-        f"{CLHARNESS}add_library(loader SHARED IMPORTED)\nclharness_add_suites(TARGET loader)",
+        f"{FUNCTIONS}add_library(loader SHARED IMPORTED)\nclharness_add_suites(TARGET loader)",
         "the imported target 'loader' has no file (IMPORTED_LOCATION)",
     ),
     "imported archive": (
-        f"{CLHARNESS}add_library(loader UNKNOWN IMPORTED)\n"
+        f"{FUNCTIONS}add_library(loader UNKNOWN IMPORTED)\n"
         "set_target_properties(loader PROPERTIES IMPORTED_LOCATION /usr/lib/libOpenCL.a)\n"
         "clharness_add_suites(TARGET loader)",
         "is a static library, /usr/lib/libOpenCL.a",
     ),
     "unknown suite": (
-        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES discovry)",
+        f"{FUNCTIONS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES discovry)",
         "there is no suite 'discovry'; the suites are discovery, dispatch, layers, interop, torture, vulkan",
     ),
-    "unknown argument": (f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL STRICT ON)", "unknown argument 'ON'"),
+    "unknown argument": (f"{FUNCTIONS}{SHARED}clharness_add_suites(TARGET OpenCL STRICT ON)", "unknown argument 'ON'"),
     "value missing": (
-        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL EXPECTATIONS)",
+        f"{FUNCTIONS}{SHARED}clharness_add_suites(TARGET OpenCL EXPECTATIONS)",
         "EXPECTATIONS needs a value",
     ),
     "same target twice": (
-        f"{CLHARNESS}{SHARED}"
+        f"{FUNCTIONS}{SHARED}"
         "clharness_add_suites(TARGET OpenCL SUITES dispatch)\nclharness_add_suites(TARGET OpenCL STRICT)",
         "clharness_add_suites: there is a test clharness.dispatch.OpenCL in this folder already. "
         "Give one of the two calls a NAME",
     ),
     "same vendor twice": (
-        f"{CLHARNESS}{SHARED}"
+        f"{FUNCTIONS}{SHARED}"
         "clharness_add_icd_test(TARGET OpenCL NAME a)\nclharness_add_icd_test(TARGET OpenCL NAME a)",
         "clharness_add_icd_test: there is a test clharness.icd.a in this folder already",
     ),
     "names of one file": (
-        f"{CLHARNESS}{SHARED}add_library(A::B ALIAS OpenCL)\nadd_library(A-B ALIAS OpenCL)\n"
+        f"{FUNCTIONS}{SHARED}add_library(A::B ALIAS OpenCL)\nadd_library(A-B ALIAS OpenCL)\n"
         "clharness_add_layer_test(TARGET A::B)\nclharness_add_layer_test(TARGET A-B)",
         "there is a test clharness.layer.A-B in this folder already",
     ),
     "name that is no name of a file": (
-        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL NAME a/b)",
+        f"{FUNCTIONS}{SHARED}clharness_add_suites(TARGET OpenCL NAME a/b)",
         "clharness_add_suites: NAME: 'a/b' has other characters than letters, digits and . _ + -",
     ),
     "help": (
-        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS -k x --help)",
+        f"{FUNCTIONS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS -k x --help)",
         "ARGS: with --help nothing is tested",
     ),
     "expectations that follow": (
-        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS --update-expectations)",
+        f"{FUNCTIONS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS --update-expectations)",
         "ARGS: with --update-expectations nothing is tested",
     ),
     "another suite than its name says": (
-        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES discovery ARGS --suite dispatch)",
+        f"{FUNCTIONS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES discovery ARGS --suite dispatch)",
         "clharness_add_suites: ARGS: which suites run is for SUITES to say, not for --suite",
     ),
     "another suite in one word": (
-        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS -k x --suite=dispatch)",
+        f"{FUNCTIONS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS -k x --suite=dispatch)",
         "ARGS: which suites run is for SUITES to say, not for --suite",
     ),
     "torture by an argument": (
-        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS --torture)",
+        f"{FUNCTIONS}{SHARED}clharness_add_suites(TARGET OpenCL ARGS --torture)",
         "ARGS: which suites run is for SUITES to say, not for --torture",
     ),
     "exit codes for bisecting": (
-        f"{CLHARNESS}{SHARED}clharness_add_icd_test(TARGET OpenCL ARGS --bisect=old.jsonl)",
+        f"{FUNCTIONS}{SHARED}clharness_add_icd_test(TARGET OpenCL ARGS --bisect=old.jsonl)",
         "ARGS: with --bisect nothing is tested",
     ),
     "no such expectations": (
-        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL EXPECTATIONS none.toml)",
+        f"{FUNCTIONS}{SHARED}clharness_add_suites(TARGET OpenCL EXPECTATIONS none.toml)",
         "EXPECTATIONS: there is no file",
     ),
     "no such loader": (
-        f"{CLHARNESS}{SHARED}clharness_add_layer_test(TARGET OpenCL LOADERS none)",
+        f"{FUNCTIONS}{SHARED}clharness_add_layer_test(TARGET OpenCL LOADERS none)",
         "LOADERS: 'none' is neither a target nor a file",
     ),
 }
@@ -151,7 +152,7 @@ def test_target_has_more_entries_by_other_names(tmp_path: Path) -> None:
         for entries in ("suites", "icd_test", "layer_test")
         for name in ("", " NAME strict STRICT", " NAME OpenCL-2.1")
     )
-    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{calls}")
+    project = consumer(tmp_path, f"{TESTING}{FUNCTIONS}{SHARED}{calls}")
     configured = project.configure()
     assert configured.returncode == 0, configured.stdout
     assert sorted(project.entries()) == sorted(
@@ -168,7 +169,7 @@ def test_target_has_more_entries_by_other_names(tmp_path: Path) -> None:
 
 def test_entry_in_which_nothing_applies_has_failed_but_for_what_a_loader_may_lack(tmp_path: Path) -> None:
     every = "".join(f"clharness_add_{entries}(TARGET OpenCL)\n" for entries in ("suites", "icd_test", "layer_test"))
-    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{every}")
+    project = consumer(tmp_path, f"{TESTING}{FUNCTIONS}{SHARED}{every}")
     assert project.configure().returncode == 0
     listed = json.loads(project.ctest("--show-only=json-v1").stdout)["tests"]
     skips = {t["name"]: [p["value"] for p in t["properties"] if p["name"] == "SKIP_RETURN_CODE"] for t in listed}
@@ -177,7 +178,7 @@ def test_entry_in_which_nothing_applies_has_failed_but_for_what_a_loader_may_lac
 
 
 def test_vulkan_loader_has_an_entry_of_its_own(tmp_path: Path) -> None:
-    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES vulkan)\n")
+    project = consumer(tmp_path, f"{TESTING}{FUNCTIONS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES vulkan)\n")
     assert project.configure().returncode == 0
     assert project.entries() == ["clharness.vulkan.OpenCL"]
     (entry,) = json.loads(project.ctest("--show-only=json-v1").stdout)["tests"]
@@ -186,7 +187,7 @@ def test_vulkan_loader_has_an_entry_of_its_own(tmp_path: Path) -> None:
 
 def test_torture_is_an_entry_where_it_is_asked_for(tmp_path: Path) -> None:
     call = "clharness_add_suites(TARGET OpenCL SUITES torture LABELS slow)\n"
-    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{call}")
+    project = consumer(tmp_path, f"{TESTING}{FUNCTIONS}{SHARED}{call}")
     assert project.configure().returncode == 0
     assert project.entries() == ["clharness.torture.OpenCL"]
     (entry,) = json.loads(project.ctest("--show-only=json-v1").stdout)["tests"]

@@ -9,16 +9,9 @@ import re
 
 import pytest
 
-from harness.build import ROOT, build
-from tests.consumers import LOADER, Consumer, failed
+from harness.build import ROOT
+from tests.consumers import FUNCTIONS, LOADER, Consumer, failed
 
-# The functions as an installation has them, with the command of this build.
-PACKAGE = f"""
-enable_testing()
-set_property(GLOBAL PROPERTY CLHARNESS_COMMAND "{build().folder / "clharness"}")
-set_property(GLOBAL PROPERTY CLHARNESS_OUTPUT "${{CMAKE_BINARY_DIR}}/clharness-output")
-include("{ROOT}/cmake/suites.cmake")
-"""
 # An ICD of one platform, which answers queries of strings. FAULTY: the reported size of a string is one too small.
 DRIVER = """
 #include <CL/cl_icd.h>
@@ -100,7 +93,7 @@ NAMES = ["clharness.layer.my-layer", "clharness.icd.mine::driver"]
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Consumer:
     folder = tmp_path_factory.mktemp("consumer") / "with blank"
-    project = Consumer(folder, f"{PACKAGE}{LOADER}{LIBRARIES}{ENTRIES}")
+    project = Consumer(folder, f"enable_testing()\n{FUNCTIONS}{LOADER}{LIBRARIES}{ENTRIES}")
     project.add_loader()
     (folder / "driver.c").write_text(DRIVER)
     layer = (ROOT / "mock_layers" / "examples" / "print_layer.c").read_text()

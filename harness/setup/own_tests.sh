@@ -7,6 +7,9 @@
 run_own_tests() {
     local failed=0 workers=() argument paths=(tests)
     cd "$root" || return
+    # Tests start hundreds of Pythons: what one has compiled, the others read, whatever this environment says of it.
+    unset PYTHONDONTWRITEBYTECODE
+    export PYTHONPYCACHEPREFIX=$build/pycache
     for argument; do
         [[ -e ${argument%%::*} ]] && paths=()
     done
