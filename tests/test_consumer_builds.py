@@ -58,29 +58,32 @@ T = "enable_testing()\n"
 NO_VULKAN = "-DCLHARNESS_VULKAN_HEADERS=OFF"
 CONFIGURATIONS = {
     # Each builds the whole harness, which takes as long as hundreds of other tests: what goes together is one project.
-    "make, Debug, before the loader, sanitizers": Configuration(
-        f"{T}{CLHARNESS}{LOADER}{SUITES}",
-        (
-            "-DCMAKE_BUILD_TYPE=Debug",
-            "-DCMAKE_C_FLAGS=-fsanitize=address,undefined --coverage",
-            "-DCMAKE_C_COMPILER=gcc",
-            NO_VULKAN,
-        ),
-        generator="Unix Makefiles",
-    ),
-    "several configurations, fetched after the loader, without extensions": Configuration(
-        f"include(CTest)\n{LOADER}{FETCH}{SUITES}",
-        ("-DCMAKE_C_EXTENSIONS=OFF", "-DCMAKE_C_STANDARD=99", NO_VULKAN),
-        generator="Ninja Multi-Config",
-        build=("--config", "Release"),
-    ),
-    "warnings are errors": Configuration(
+    "make, Debug, after the loader, sanitizers, warnings are errors": Configuration(
         f"{T}{STRICT}{LOADER}{CLHARNESS}{SUITES}",
         (
             "-DCMAKE_BUILD_TYPE=Debug",
-            "-DCMAKE_C_FLAGS=-Werror -Wcast-qual -std=c89 -D_FILE_OFFSET_BITS=64",
+            "-DCMAKE_C_FLAGS=-fsanitize=address,undefined --coverage "
+            "-Werror -Wcast-qual -std=c89 -D_FILE_OFFSET_BITS=64",
+            "-DCMAKE_C_COMPILER=gcc",
             "-DCMAKE_C_STANDARD=90",
         ),
+        generator="Unix Makefiles",
+    ),
+    "several configurations, fetched before the loader, link-time optimisation, in C++, without extensions": (
+        Configuration(
+            f"include(CTest)\nset(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n{FETCH}enable_language(C)\n{LOADER}{SUITES}",
+            (
+                "-DCMAKE_C_EXTENSIONS=OFF",
+                "-DCMAKE_C_STANDARD=99",
+                "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,-Bsymbolic-functions",
+                "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,--no-undefined",
+                NO_VULKAN,
+            ),
+            generator="Ninja Multi-Config",
+            build=("--config", "Release"),
+            needs="g++",
+            languages="CXX",
+        )
     ),
     "clang, folders, names, unity": Configuration(
         f"{T}{FOLDERS}{CLHARNESS}{LOADER}{BY_NAME}{SUITES}",
@@ -98,16 +101,6 @@ CONFIGURATIONS = {
             ),
         ),
         needs="clang",
-    ),
-    "link-time optimisation, in C++": Configuration(
-        f"{T}set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n{CLHARNESS}enable_language(C)\n{LOADER}{SUITES}",
-        (
-            "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,-Bsymbolic-functions",
-            "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,--no-undefined",
-            NO_VULKAN,
-        ),
-        needs="g++",
-        languages="CXX",
     ),
 }
 
