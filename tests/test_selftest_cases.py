@@ -23,5 +23,5 @@ def test_a_mutant_names_cases_that_are_there(option: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     cases = done.stdout
     assert mutants
-    parts = [(mutant.name, part) for mutant in mutants for part in mutant.cases.split(" or ")]
+    parts = [(mutant.name, part) for mutant in mutants for part in mutant.parts]
     assert [f"{name}: {part}" for name, part in parts if part not in cases] == []

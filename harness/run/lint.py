@@ -123,8 +123,9 @@ def faults_without_their_cases(cases: Sequence[Case], faults: Iterable[Mutant]) 
     suites = {case.suite for case in cases}
     for fault in faults:
         own = set(map(suite_of, fault.requirements))
-        if fault.cases and own <= suites and not any(fault.cases in case.id for case in cases):
-            yield f"mutant {fault.name}: no case has {fault.cases!r} in its name; correct `cases`"
+        for part in fault.parts if own <= suites else ():
+            if not any(part in case.id for case in cases):
+                yield f"mutant {fault.name}: no case has {part!r} in its name; correct `cases`"
 
 
 _LITERAL = re.compile(r"""(f?)(?:"([^"\n]*)"|'([^'\n]*)')""")

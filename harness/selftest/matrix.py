@@ -3,7 +3,8 @@
 
 First the cases run without fault: all must be green, and their times and outcomes are what later runs are compared
 with. Then each fault meets the cases of its own requirements, the nearest first, then, where they stay green, all the
-others; the first red case ends it. Last, checks that no fault has proven yet meet further faults.
+others; the first red case ends it. Last, checks that no fault has proven yet meet further faults: one case of a check
+for each fault at first, and only where that proves nothing more of them. No case meets a fault twice.
 
 A fault is caught by whatever is red. A check is proven by its own assertion only: what is red because the process
 crashed would be red without a single assertion.
@@ -13,20 +14,22 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import pytest
 
 from harness.run.cases import CASE
+from harness.selftest.further import Check, FurtherFaults, Seen
 from harness.selftest.mutants import Mutant
 from harness.selftest.place import Place
 from harness.selftest.worker import Result, Runner, Task, Usual, Workers
 
 CHUNK = 40  # cases of a task, where a fault meets all of them
-FEW = 6  # cases of a check that meet a fault of other requirements
+_FUNCTION = re.compile(r"(?<![A-Za-z0-9])cl[A-Z][A-Za-z0-9]*")
+LIKE = 3  # checks that noticed others of a family, whose cases its next fault meets first
 
 
 @dataclass
@@ -40,19 +43,6 @@ class Caught:
     cases: int = 0  # that ran until then
     seconds: float = 0.0
     program: str = ""  # what its C program shows, where that was tried
-
-
-@dataclass
-class Check:
-    """A test function: its cases, and the fault with which an assertion of its own failed."""
-
-    name: str
-    cases: list[int] = field(default_factory=list)
-    requirements: set[str] = field(default_factory=set)
-    proof: str | None = None
-    ended_by: str | None = None  # a fault with which a case only crashed, hung, or could not make a call
-    applicable: bool = False  # some case is supported here
-    met: set[str] = field(default_factory=set)  # faults that all of its cases ran against
 
 
 class Matrix:
@@ -70,14 +60,17 @@ class Matrix:
         self.checks: dict[str, Check] = {}
         self._check_of: list[Check] = []
         self._of_function: dict[str, set[int]] = defaultdict(set)  # cases that have an API function in their names
+        self._seen = Seen()
+        self._noticed: dict[str, Counter[str]] = defaultdict(Counter)  # checks that noticed faults of a family
         for number, item in enumerate(items):
             name = item.nodeid.partition("[")[0]
             check = self.checks.setdefault(name, Check(name))
             check.cases.append(number)
             check.requirements |= set(item.stash[CASE].requirements)
             self._check_of.append(check)
-            for function in re.findall(r"(?<![A-Za-z0-9])cl[A-Z][A-Za-z0-9]*", item.nodeid):
+            for function in _FUNCTION.findall(item.nodeid):
                 self._of_function[function].add(number)
+        self._ids = [item.nodeid for item in items]
         self._usual = Usual()
         self._supported: set[int] = set()
 
@@ -108,12 +101,13 @@ class Matrix:
                     self.red_without_fault.append(result)
                 if result.verdict != "unsupported":
                     self._supported.add(result.case)
-                    self._check_of[result.case].applicable = True
             tick(f"without fault: {len(seconds)} of {len(self.items)} cases")
 
         with Workers(Runner(self.items, Usual()), self.jobs) as pool:
             pool.run(tasks, done)
         self._usual = Usual(outcomes, seconds)
+        for check in self.checks.values():
+            check.supported = [number for number in check.cases if number in self._supported]
         return not self.red_without_fault
 
     # --- with faults ---
@@ -134,7 +128,8 @@ class Matrix:
             pool.run(self._own_cases(until="end" if all_own_cases else "red"), done)
             pool.run(self._other_cases(), done)
             if prove_checks:
-                pool.run(self._further_faults(), done)
+                mutants = [caught.mutant for caught in self.caught.values()]
+                pool.run(FurtherFaults(self.checks, mutants, self._of_function, self._seen).tasks(), done)
 
     def _note(self, task: Task, results: list[Result]) -> None:
         caught = self.caught[task.fault or ""]
@@ -144,29 +139,24 @@ class Matrix:
             if result.red:
                 caught.by, caught.verdict = self.items[result.case].nodeid, result.verdict
                 caught.message, caught.program = result.message, result.program
-        ran = {result.case for result in results}
-        for check in {id(c): c for c in (self._check_of[n] for n in ran)}.values():
-            if ran.issuperset(self._cases(check)):
-                check.met.add(caught.mutant.name)
+                self._noticed[caught.mutant.family][self._check_of[result.case].name] += 1
+        self._seen.ran[caught.mutant.name].update(result.case for result in results)
         for result in results:
             if result.red:
                 check = self._check_of[result.case]
                 if result.own:
                     check.proof = check.proof or caught.mutant.name
+                    self._seen.failed[caught.mutant.name].add(check.name)
                 else:
                     check.ended_by = check.ended_by or caught.mutant.name
                 if result.place:
                     self.failed.setdefault(result.place, caught.mutant.name)
 
-    def _cases(self, check: Check) -> list[int]:
-        """Those that are supported on this machine by this loader."""
-        return [number for number in check.cases if number in self._supported]
-
     def _in_turn(self, checks: Sequence[Check]) -> list[int]:
         """Cases of checks: the first of each, the second of each, and so on; unproven checks come first."""
         order: list[int] = []
         for proven in (False, True):
-            lists = [self._cases(check) for check in checks if bool(check.proof) == proven]
+            lists = [check.supported for check in checks if bool(check.proof) == proven]
             order += [n for group in itertools.zip_longest(*lists) for n in group if n is not None]
         return order
 
@@ -176,10 +166,21 @@ class Matrix:
         A case that is named with its parameters counts also where the loader without faults does not support it.
         """
         if mutant.cases:
-            cases = [number for number, item in enumerate(self.items) if mutant.cases in item.nodeid]
+            cases = [n for part in mutant.parts for n, case in enumerate(self._ids) if part in case]
             return cases if mutant.cases.endswith("]") else [n for n in cases if n in self._supported]
         named = self._of_function.get(mutant.function.removeprefix("loader_"), set())
         return sorted(named & self._supported)
+
+    def _like(self, mutant: Mutant) -> list[int]:
+        """Cases of the mutant's function, or of none, of the checks that noticed most others of its family."""
+        if not mutant.family:
+            return []
+        named = self._of_function.get(mutant.api_function, set())
+        cases: list[int] = []
+        for name, _ in self._noticed[mutant.family].most_common(LIKE):
+            supported = self.checks[name].supported
+            cases += [case for case in supported if case in named] or supported[:1]
+        return cases
 
     def _own_cases(self, until: Literal["red", "end"]) -> Iterator[Task]:
         for caught in self.caught.values():
@@ -187,11 +188,11 @@ class Matrix:
             own = self._in_turn([c for c in self.checks.values() if c.requirements & requirements])
             mine = set(own)
             near = sorted(self._nearest(caught.mutant), key=lambda number: number not in mine)
-            if cases := list(dict.fromkeys(near + own)):
+            if cases := list(dict.fromkeys(self._like(caught.mutant) + near + own)):
                 yield Task(caught.mutant.name, tuple(cases), until)
 
     def _other_cases(self) -> Iterator[Task]:
-        for caught in self.caught.values():
+        for caught in [caught for caught in self.caught.values() if not caught.by]:
             requirements = set(caught.mutant.requirements)
             sections = {r.rpartition("-")[0] for r in requirements}
             near: list[Check] = []
@@ -205,28 +206,3 @@ class Matrix:
                 if caught.by:
                     break
                 yield Task(caught.mutant.name, tuple(cases[start : start + CHUNK]))
-
-    def _further_faults(self) -> Iterator[Task]:
-        """Faults for checks without proof: those of their requirements, of their section, and then any.
-
-        Of a family of faults one has to do where the requirement is another: its functions are alike.
-        """
-        tried: set[tuple[str, str]] = set()
-        by_distance: dict[int, list[tuple[Check, Mutant]]] = defaultdict(list)
-        for check in self.checks.values():
-            sections = {r.rpartition("-")[0] for r in check.requirements}
-            for caught in self.caught.values():
-                requirements = caught.mutant.requirements
-                same = any(r.rpartition("-")[0] in sections for r in requirements)
-                distance = 0 if check.requirements & set(requirements) else 1 if same else 2
-                by_distance[distance].append((check, caught.mutant))
-        for distance in sorted(by_distance):
-            for check, mutant in by_distance[distance]:
-                if check.proof or not check.applicable or mutant.name in check.met:
-                    continue
-                if distance and mutant.family and (check.name, mutant.family) in tried:
-                    continue
-                tried.add((check.name, mutant.family))
-                cases = self._cases(check)
-                step = 1 if distance == 0 else max(1, len(cases) // FEW)
-                yield Task(mutant.name, tuple(cases[::step]), until="own")

@@ -10,7 +10,8 @@ from typing import Any
 from harness.escaping import printable
 from harness.report.records import case_name
 from harness.report.table import table
-from harness.selftest.matrix import Caught, Check, Matrix
+from harness.selftest.further import Check
+from harness.selftest.matrix import Caught, Matrix
 from harness.selftest.place import assertions
 from harness.selftest.programs import SHOWN, WRONG
 

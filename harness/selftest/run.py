@@ -65,10 +65,7 @@ class _Loop:
     def _is_near(self, item: pytest.Item) -> bool:
         """Whether some fault is likely to be noticed by a case: the others run only where those find nothing."""
         requirements = set(item.stash[CASE].requirements)
-        return any(
-            (mutant.cases and mutant.cases in item.nodeid) or requirements & set(mutant.requirements)
-            for mutant in self.mutants
-        )
+        return any(mutant.names(item.nodeid) or requirements & set(mutant.requirements) for mutant in self.mutants)
 
 
 def run_matrix(

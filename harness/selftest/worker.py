@@ -98,6 +98,7 @@ class Runner:
         verdict = str(verdict_of(error)[0])
         if verdict == "pass" and number in self.usual.outcomes and case.outcome != self.usual.outcomes[number]:
             verdict = "changed"
+        case.sandbox = None  # with the exchange of its sessions: a worker runs thousands
         message = f"{case.outcome}" if verdict == "changed" else f"{type(error).__name__}: {error}" if error else ""
         place = place_of(error, item.config.rootpath) if verdict in ("fail", "leak") else None
         return Result(number, verdict, case.outcome, message[:500], time.perf_counter() - started, place, *messages)
@@ -141,6 +142,8 @@ def protocol(item: Any, look: Callable[[BaseException], None] = lambda error: No
         item.ihook.pytest_runtest_teardown(item=item, nextitem=None)
     except Exception as caught:
         error = error or caught
+    if hasattr(item, "_initrequest"):
+        item._request, item.funcargs = False, None
     return error
 
 

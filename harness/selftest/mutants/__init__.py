@@ -7,6 +7,7 @@ mutants that exist once for each function of the API.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,13 +30,29 @@ class Mutant:
     instead: str = ""
     at_load: str = ""  # statements that run when the library is loaded
     family: str = ""  # of mutants that exist once for each function
-    cases: str = ""  # part of the names of the cases that should notice; `clharness selftest` runs them first
+    # Parts of the names of cases that should notice, with " or " between them; `clharness selftest` runs those first.
+    cases: str = ""
 
     def about(self, subject: str) -> str:
         """What is wrong with a subject of this kind. The sentence of a mock's fault has a verb of its own."""
         if self.sentence[0].isupper():
             return f"the {subject} {self.sentence[0].lower()}{self.sentence[1:]}"
         return f"makes the {subject} {self.sentence}"
+
+    @property
+    def api_function(self) -> str:
+        """The API function that it is in, if any."""
+        found = re.search(r"(?<![A-Za-z0-9])cl[A-Z][A-Za-z0-9]*", self.function)
+        return found.group() if found else ""
+
+    @property
+    def parts(self) -> list[str]:
+        """The parts of names of cases that `cases` lists."""
+        return self.cases.split(" or ") if self.cases else []
+
+    def names(self, case: str) -> bool:
+        """Whether `cases` names a case, by its ID."""
+        return any(part in case for part in self.parts)
 
     @property
     def is_statement(self) -> bool:

@@ -6,7 +6,7 @@ The lists lie in icd/, a file for each section of the catalogue. An entry `[[mut
 name         of the mutant
 requirement  the ID, or a list of IDs, of what it breaks
 sentence     goes on after "makes the ICD …"; left out, that of the first fault in mock_icds/faults.h
-cases        part of the names of the cases that should notice
+cases        parts of the names of cases that should notice, with " or " between them
 
 The other keys are those of Sandbox.icd; where none are given the ICD has two platforms and cl_khr_icd 2.0. Some
 faults are in several mutants: one for each check that only notices them in its own function.

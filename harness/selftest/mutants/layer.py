@@ -7,7 +7,7 @@ name         of the mutant
 requirement  the ID, or a list of IDs, of what it breaks
 sentence     goes on after "makes the layer …"; left out, that of the first fault in mock_layers/faults.h
 faults, functions, variant   as in Sandbox.layer
-cases        part of the names of the cases that should notice
+cases        parts of the names of cases that should notice, with " or " between them
 
 [[each]] stands for a mutant for each function of the dispatch table; needs_result: for those that answer something.
 """

@@ -10,7 +10,7 @@ file         the source; `function` where the code stands in it more than once
 code         what is replaced, as it stands there (white space may differ): a statement, or an expression
 instead      what stands in its place; left out, the statement is dropped
 at_load      in place of the four: statements that run when the library is loaded
-cases        left out, or part of the names of the cases that should notice: `clharness selftest` runs them first. A
+cases        left out, or parts of the names of the cases that should notice: `clharness selftest` runs them first. A
              mutant of an API function meets the cases first that have its name in theirs.
 
 The kinds follow the catalogue's "mutant" lines, and what mutation operators make: negated conditions, off by one,
