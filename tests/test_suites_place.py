@@ -15,10 +15,13 @@ from harness.sandbox import Sandbox
 from harness.sandbox import sandbox as module
 from harness.sandbox.machine import scratch_root
 from harness.subject.loader import Loader
+from suites.discovery.test_acceptance_ways import NEEDS
+from suites.discovery.test_acceptance_ways import test_library_that_needs_the_loader_is_a_vendor as needs_check
 from suites.discovery.test_general_leaks import test_other_files_of_a_folder_cost_no_heap as check
 from suites.dispatch.test_exports import test_loader_library_is_named_libopencl as name_check
 
-check.__test__ = name_check.__test__ = False  # type: ignore[attr-defined]
+for function in (check, name_check, needs_check):
+    function.__test__ = False  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +53,20 @@ def test_name_of_a_loader_in_any_folder(tmp_path: Path, folder: str) -> None:
     sandbox = Sandbox(loader.path)
     try:
         name_check(loader, sandbox)
+    finally:
+        sandbox.close()
+
+
+@pytest.mark.parametrize("variant", NEEDS)
+def test_library_that_a_vendor_needs_is_found_in_a_private_root(tmp_path: Path, variant: str) -> None:
+    """With a loader that no variable shows its vendors, the process sees little of the machine."""
+    shutil.copy(build().reference_loader.resolve(), tmp_path / "libOpenCL.so.1")
+    loader = Loader(tmp_path / "libOpenCL.so.1")
+    loader.ask()
+    loader.by_variable = False
+    sandbox = Sandbox(loader.path)
+    try:
+        needs_check(loader, sandbox, variant, False)
     finally:
         sandbox.close()
 

@@ -155,7 +155,9 @@ NEEDS = ["icd_needs_loader", "icd_needs_user_of_loader"]
 def needing(sandbox: Sandbox, variant: str) -> None:
     """Good vendors around one that needs the loader, and a place in which the linker finds what that needs."""
     sandbox.require_linux("libraries that need others")
-    sandbox.env["LD_LIBRARY_PATH"] = str(build().mock_icds["icd"].parent)
+    between = build().mock_icds["icd"].with_name("libclharness_user_of_loader.so")
+    sandbox.copy_mock(between, sandbox.libraries / between.name)
+    sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
     mocks = [sandbox.icd("a", suffix="A"), sandbox.icd("x", variant=variant, suffix="X"), sandbox.icd("b", suffix="B")]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
 
