@@ -21,7 +21,7 @@ def act(folder: Path, path: object, **environment: str) -> subprocess.CompletedP
     """Runs ci/action in a workspace with the build that is here."""
     given = {
         "INPUT_PATH": str(path),
-        "INPUT_ARGUMENTS": f'-k "{CHECK}"',
+        "INPUT_ARGUMENTS": f'--suite discovery -k "{CHECK}"',
         "CLHARNESS_RESULTS": str(folder / "results"),
         "CLHARNESS_BUILD": str(build().folder),
         "CLHARNESS_BUILD_IN_USE": str(build().folder),
@@ -53,7 +53,7 @@ def test_sound_loader_is_green_and_leaves_its_records(tmp_path: Path) -> None:
 
 
 def test_unexpected_cases_are_red_with_an_annotation_each(tmp_path: Path) -> None:
-    done = act(tmp_path, build().reference_loader, INPUT_ARGUMENTS=f'-k "{CHECK}" --expect "{other_outcome(tmp_path)}"')
+    done = act(tmp_path, build().reference_loader, INPUT_ARGUMENTS=f'--suite discovery -k "{CHECK}" --expect "{other_outcome(tmp_path)}"')
     assert done.returncode == 1, done.stdout + done.stderr
     assert (tmp_path / "output").read_text() == "code=1\n"
     errors = re.findall(r"^::error title=(.*?)::(.*)$", done.stdout, re.M)
@@ -86,7 +86,7 @@ def test_wrong_inputs_are_an_annotation(path: str, environment: dict[str, str], 
 
 
 def test_arguments_are_words_and_never_commands(tmp_path: Path) -> None:
-    done = act(tmp_path, build().reference_loader, INPUT_ARGUMENTS=f"-k '$(touch {tmp_path}/ran)'")
+    done = act(tmp_path, build().reference_loader, INPUT_ARGUMENTS=f"--suite layers -k '$(touch {tmp_path}/ran)'")
     assert done.returncode != 0
     assert not (tmp_path / "ran").exists()
 

@@ -77,9 +77,15 @@ def object_files(folder: str) -> dict[Path, str]:
 def read_symbols(objects: Mapping[Path, str]) -> dict[str, Symbols]:
     """The symbols of object files by source file."""
     sources: dict[str, Symbols] = defaultdict(Symbols)
-    for path, source in objects.items():
-        listed = subprocess.run(["nm", "-P", "-g", path], capture_output=True, text=True, check=True).stdout
-        for line in listed.splitlines():
+    if not objects:
+        return {}
+    names = {str(path): source for path, source in objects.items()}
+    listed = subprocess.run(["nm", "-P", "-g", *names], capture_output=True, text=True, check=True).stdout
+    source = next(iter(names.values()))  # of a single file nm does not print the name
+    for line in listed.splitlines():
+        if line.endswith(":") and line[:-1] in names:
+            source = names[line[:-1]]
+        elif line:
             symbol, kind = line.split()[:2]
             if kind.isupper():  # small letters are weak references
                 (sources[source].taken if kind == "U" else sources[source].defined).add(symbol)

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -334,8 +336,12 @@ def test_document_keeps_entries_of_two_kinds_in_turns() -> None:
 
 
 def test_document_gives_every_file_of_the_project_back_as_it_is() -> None:
+    """Of each the head and every eighth entry, the last ones, too; ci/nightly wants all of them."""
     for file in (*expectations_module.FOLDER.glob("*.toml"), *expectations_module.FOLDER.glob("*/*.toml")):
         text = file.read_text(encoding="utf-8")
+        if not os.environ.get("CLHARNESS_WHOLE_TESTS"):
+            head, *entries = re.split(r"^(?=\[\[)", text, flags=re.MULTILINE)
+            text = "".join([head, *entries[::-8][::-1]])
         assert Document(text).render() == text, file
 
 

@@ -14,7 +14,7 @@ PROGRAM = """
 import sys
 sys.path.insert(0, {root!r})
 from harness.cli.main import main
-code = main(["loader", {loader!r}, "-k", "test_link_counts_by_its_own_name"])
+code = main(["loader", {loader!r}, "--suite", "discovery", "-k", "test_link_counts_by_its_own_name"])
 print("imported:", *sorted({{name.partition(".")[0] for name in sys.modules}}))
 sys.exit(code)
 """

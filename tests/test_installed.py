@@ -21,6 +21,8 @@ from harness.subject.library import read_library
 from tests.consumers import CHECK, LOADER, SUITES, Consumer, done, failed, run
 
 NAME = "clharness.discovery.OpenCL::OpenCL"
+# A few cases. Each home is new to the command, which collects a suite anew there, and need not collect them all.
+FIFO = ("--suite", "discovery", "-k", "fifo")
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +111,8 @@ def test_command_runs_for_an_ordinary_user_and_writes_nothing_beside_itself(inst
         loader,
         "-k",
         f"{CHECK} and not ordinary",
+        "--suite",
+        "discovery",
         "--keep",
     ]
 
@@ -130,8 +134,7 @@ def test_folder_for_what_is_kept_can_be_chosen(installed: Path, home: Path) -> N
         installed / "bin" / "clharness",
         "loader",
         next(installed.rglob("libOpenCL.so.1")),
-        "-k",
-        "fifo",
+        *FIFO,
     ]
     ran = as_ordinary_user(home, *command, CLHARNESS_OUTPUT="out")
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -143,8 +146,7 @@ def test_home_that_cannot_be_written_to_is_one_sentence(installed: Path, home: P
         installed / "bin" / "clharness",
         "loader",
         next(installed.rglob("libOpenCL.so.1")),
-        "-k",
-        "fifo",
+        *FIFO,
     ]
     ran = as_ordinary_user(home, *command, HOME="/proc")
     assert ran.returncode == 3
@@ -173,7 +175,7 @@ def test_expectations_of_the_installation_are_not_rewritten(installed: Path, hom
     """Refused before the run, for root, too; a copy of the file is what is advised and what works."""
     library = shutil.copy(build().reference_loader, home)
     own = installed / "lib" / "clharness" / "harness" / "expectations" / "reference.toml"
-    arguments = ["loader", str(library), "-k", CHECK, "--update-expectations"]
+    arguments = ["loader", str(library), "--suite", "discovery", "-k", CHECK, "--update-expectations"]
     command: list[str | Path] = [installed / "bin" / "clharness", *arguments]
     ran = as_ordinary_user(home, *command)
     assert ran.returncode == 2 and "belongs to the installation" in ran.stderr, ran.stdout + ran.stderr
@@ -289,7 +291,7 @@ def test_parts_for_32_bits_beside_the_others_are_for_libraries_of_32_bits(
     assert "wrong ELF class: ELFCLASS32" in tested.stdout, tested.stdout
 
     loader = next(root.glob("parts/libOpenCL.so*"))
-    assert as_ordinary_user(home, both / "bin" / "clharness", "loader", loader, "-k", "fifo").returncode == 0
+    assert as_ordinary_user(home, both / "bin" / "clharness", "loader", loader, *FIFO).returncode == 0
     library = shutil.copy(project.build / "libOpenCL.so", home)
     for arguments in (["layer"], ["icd"], ["loader", "--torture"], ["loader", "--vulkan"]):
         refused = as_ordinary_user(home, both / "bin" / "clharness", *arguments, library)
@@ -309,7 +311,7 @@ def test_case_is_replayed_with_the_parts_that_it_had(installed: Path, place: Pat
 
     loader = next(root.glob("parts/libOpenCL.so*"))
     chosen = {"PYTHONPATH": str(root), "CLHARNESS_PARTS": "x86-32"}
-    command = [sys.executable, "-P", "-m", "harness.cli", "loader", str(loader), "-k", "fifo", "--keep"]
+    command = [sys.executable, "-P", "-m", "harness.cli", "loader", str(loader), *FIFO, "--keep"]
     ran = as_ordinary_user(home, *command, **chosen)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     kept = next((home / ".cache" / "clharness" / "failures").rglob("replay.sh")).parent

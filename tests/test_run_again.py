@@ -56,18 +56,19 @@ def command(output: Path, *arguments: str, fault: str = "") -> tuple[int, list[s
     return done.returncode, (done.stdout + done.stderr).splitlines()
 
 
-def kept_case(output: Path, loader: Path | None, fault: str, selection: str) -> Path:
+def kept_case(output: Path, loader: Path | None, fault: str, *selection: str) -> Path:
     """The folder of a red case of a run of a seeded loader."""
     if loader is None:
         pytest.skip("this build has no seeded loader")
-    code, lines = command(output, "loader", str(loader), "-k", selection, fault=fault)
+    code, lines = command(output, "loader", str(loader), *selection, fault=fault)
     assert code == 1, lines
     return min((output / "failures").rglob(NOTE)).parent
 
 
 def test_hang_happens_again_until_it_is_gone(tmp_path: Path) -> None:
-    selection = "test_special_file_does_not_stop_discovery and FIFO-first"
-    kept = kept_case(tmp_path, build().seeded_loader, "fifo_blocks", selection)
+    case = "test_special_file_does_not_stop_discovery and FIFO-first"
+    selection = ("--suite", "discovery", "-k", case, "--time-limit", "3")
+    kept = kept_case(tmp_path, build().seeded_loader, "fifo_blocks", *selection)
     code, lines = command(tmp_path, "replay", "--time-limit", "1", str(kept), fault="fifo_blocks")
     assert code == 1
     assert any(line.startswith("happened again: test_special_file_does_not_stop_discovery") for line in lines), lines
@@ -86,6 +87,6 @@ def test_case_of_a_vulkan_loader_is_run_again(tmp_path: Path) -> None:
     if vulkan is None:
         pytest.skip("this build has nothing for Vulkan")
     selection, fault = "test_list_in_a_variable_is_separated_by_colons", "list_is_separated_by_commas"
-    kept = kept_case(tmp_path, vulkan.seeded_loader, fault, selection)
+    kept = kept_case(tmp_path, vulkan.seeded_loader, fault, "-k", selection)
     assert command(tmp_path, "replay", str(kept), fault=fault)[0] == 1
     assert command(tmp_path, "replay", str(kept))[0] == 0
