@@ -30,9 +30,10 @@ set_target_properties(OpenCL PROPERTIES C_CLANG_TIDY "" C_STANDARD 11 C_EXTENSIO
 """
 CLHARNESS = f'add_subdirectory("{ROOT}" clharness)\n'
 # The functions as an installation has them, with the command of this build: nothing of clharness itself is configured.
+# What the command keeps, all such projects share: the suites are collected once.
 FUNCTIONS = f"""
 set_property(GLOBAL PROPERTY CLHARNESS_COMMAND "{build().folder / "clharness"}")
-set_property(GLOBAL PROPERTY CLHARNESS_OUTPUT "${{CMAKE_BINARY_DIR}}/clharness-output")
+set_property(GLOBAL PROPERTY CLHARNESS_OUTPUT "{build().folder / "guests"}")
 include("{ROOT}/cmake/suites.cmake")
 """
 SUITES = f'clharness_add_suites(TARGET OpenCL::OpenCL SUITES discovery ARGS -k "{CHECK} and not ordinary")\n'

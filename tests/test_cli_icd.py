@@ -68,7 +68,11 @@ def test_correct_icd_is_green(sandbox: Sandbox, tmp_path: Path, icd2: bool) -> N
 
 @pytest.mark.parametrize(
     ("settings", "shard"),
-    [({"variant": "icd_exports_all"}, "1/12"), ({"exact_objects": True}, "5/12"), ({"version": "OpenCL 1.2 old"}, "9/12")],
+    [
+        ({"variant": "icd_exports_all"}, "1/12"),
+        ({"exact_objects": True}, "5/12"),
+        ({"version": "OpenCL 1.2 old"}, "9/12"),
+    ],
 )
 def test_other_correct_icds_are_green(sandbox: Sandbox, settings: dict[str, Any], shard: str) -> None:
     """One that exports all functions, one with little objects, and an old one."""

@@ -9,18 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT, build
+from harness.build import build
 from harness.cli.main import main
-from tests.consumers import CHECK, LOADER, Consumer, failed
+from tests.consumers import CHECK, FUNCTIONS, LOADER, Consumer, failed
 
 NAME = "clharness.discovery.OpenCL::OpenCL"
-# The functions as an installation has them, with the command of this build.
-PACKAGE = f"""
-enable_testing()
-set_property(GLOBAL PROPERTY CLHARNESS_COMMAND "{build().folder / "clharness"}")
-set_property(GLOBAL PROPERTY CLHARNESS_OUTPUT "${{CMAKE_BINARY_DIR}}/clharness-output")
-include("{ROOT}/cmake/suites.cmake")
-"""
 # Also linked to the program, in private roots, elevated, and where the case names folders of its own.
 CHECKS = f"({CHECK} and not ordinary) or test_bare_name_is_searched or test_all_variables_at_once or compiled_in"
 SUITES = 'clharness_add_suites(TARGET OpenCL::OpenCL SUITES discovery{} ARGS -k "{}")\n'
@@ -86,7 +79,7 @@ def test_what_cases_set_themselves_is_not_a_variable_of_the_project(
 
 def project(folder: Path, text: str) -> Consumer:
     """A loader, configured; `text` follows it."""
-    project = Consumer(folder / "consumer", f"{PACKAGE}{LOADER}{text}")
+    project = Consumer(folder / "consumer", f"enable_testing()\n{FUNCTIONS}{LOADER}{text}")
     project.add_loader()
     configured = project.configure()
     assert configured.returncode == 0, configured.stdout
