@@ -74,11 +74,13 @@ def test_an_order_is_compared_where_there_is_one(fuzz_build: builds.FuzzBuild, t
 
 
 def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild, tmp_path: Path) -> None:
-    everything = set(sweep.limits())
+    """Those of the planted faults are also run one fault at a time, above; of all, a third, and ci/nightly all of it."""
+    everything = sorted(set(sweep.limits()))
     assert len(everything) > 7000
-    sound = _run(fuzz_build, fuzz_build.reference_loader(), "", everything, tmp_path)
+    chosen = everything if os.environ.get("CLHARNESS_WHOLE_TESTS") else everything[::3]
+    sound = _run(fuzz_build, fuzz_build.reference_loader(), "", chosen, tmp_path)
     assert sound.returncode == 0, sound.stderr[-800:]
-    assert f"Done {len(everything) + 1} runs" in sound.stderr or f"Done {len(everything)} runs" in sound.stderr
+    assert f"Done {len(chosen) + 1} runs" in sound.stderr or f"Done {len(chosen)} runs" in sound.stderr
 
 
 def test_names_that_begin_alike_are_told_apart(fuzz_build: builds.FuzzBuild, tmp_path: Path) -> None:
