@@ -53,7 +53,8 @@ def test_sound_loader_is_green_and_leaves_its_records(tmp_path: Path) -> None:
 
 
 def test_unexpected_cases_are_red_with_an_annotation_each(tmp_path: Path) -> None:
-    done = act(tmp_path, build().reference_loader, INPUT_ARGUMENTS=f'--suite discovery -k "{CHECK}" --expect "{other_outcome(tmp_path)}"')
+    arguments = f'--suite discovery -k "{CHECK}" --expect "{other_outcome(tmp_path)}"'
+    done = act(tmp_path, build().reference_loader, INPUT_ARGUMENTS=arguments)
     assert done.returncode == 1, done.stdout + done.stderr
     assert (tmp_path / "output").read_text() == "code=1\n"
     errors = re.findall(r"^::error title=(.*?)::(.*)$", done.stdout, re.M)

@@ -74,7 +74,7 @@ def test_an_order_is_compared_where_there_is_one(fuzz_build: builds.FuzzBuild, t
 
 
 def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild, tmp_path: Path) -> None:
-    """Those of the planted faults are also run one fault at a time, above; of all, a third, and ci/nightly all of it."""
+    """Above, those of each fault are run; here, a third of all, and in ci/nightly all of them."""
     everything = sorted(set(sweep.limits()))
     assert len(everything) > 7000
     chosen = everything if os.environ.get("CLHARNESS_WHOLE_TESTS") else everything[::3]
