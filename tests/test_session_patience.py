@@ -161,6 +161,46 @@ def test_a_compiler_that_waits_hangs_as_soon_as_other_calls(
     assert time.monotonic() - start < 0.5 * patience.COMPILER_FACTOR
 
 
+@pytest.mark.parametrize(
+    ("pattern", "what", "is_part", "expected"),
+    [
+        ("clFlush: no answer", "clFlush", False, True),
+        ("clFlush: no answer", "clFinish", False, False),
+        ("clFlush: no answer", "", False, False),
+        ("no answer", "", False, True),
+        ("no answer", "clFlush", False, False),
+        ("*no answer", "clFlush", False, True),
+        ("*", "clFlush", False, True),
+        ("cl_event: no answer", "cl_event", True, True),
+        ("cl_event: no answer", "cl_command_queue", True, False),
+        ("the end of the process: no answer", "the end of the process", True, True),
+        ("the end of the process: no answer", "cl_event", True, False),
+        ("an event: no answer", "clFlush", False, True),  # a part that the check itself names
+    ],
+)
+def test_what_is_expected_not_to_answer_has_a_limit_of_its_own(
+    pattern: str, what: str, is_part: bool, expected: bool
+) -> None:
+    hangs = patience.ExpectedHangs([pattern], 0.5)
+    assert hangs.limit_of(what, 5.0, is_part) == (0.5 if expected else 5.0)
+    assert hangs.limit_of(what, 0.1, is_part) == 0.1
+
+
+@pytest.mark.parametrize("function", ["clGetPlatformIDs", "clFlush"])
+def test_expected_hang_of_another_function_makes_no_hang_of_a_slow_one(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, function: str
+) -> None:
+    tell(sleeps="700")
+    cl = hostile.start(sandbox, time_limit=30)
+    cl.expected_hangs = patience.ExpectedHangs([f"{function}: no answer"], 0.2)
+    if function == "clGetPlatformIDs":
+        with pytest.raises(Hung, match=r"no answer within 0\.2 s"), cl:
+            cl.platform_count()
+        return
+    with cl:
+        assert cl.platform_count() == 1
+
+
 def test_a_session_has_a_limit_too(
     hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,8 +20,7 @@ from suites.discovery.test_acceptance_ways import test_library_that_needs_the_lo
 from suites.discovery.test_general_leaks import test_other_files_of_a_folder_cost_no_heap as check
 from suites.dispatch.test_exports import test_loader_library_is_named_libopencl as name_check
 
-for function in (check, name_check, needs_check):
-    function.__test__ = False  # type: ignore[attr-defined]
+check.__test__ = name_check.__test__ = needs_check.__test__ = False  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,17 @@ from harness.probe import stacks
 from harness.probe.limits import Limits
 from harness.probe.nest import Nest
 from harness.probe.output import Output
-from harness.probe.patience import FIRST_LOOK, SESSION_FACTOR, TICK, Meter, Starved, compiles, wall_limit
+from harness.probe.patience import (
+    FIRST_LOOK,
+    SESSION_FACTOR,
+    TICK,
+    ExpectedHangs,
+    Meter,
+    Starved,
+    compiles,
+    function_of,
+    wall_limit,
+)
 from harness.probe.process import Process
 from harness.probe.replies import MAX_REPLY, SHAPES, CommandError, refusal
 from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, ProtocolViolation
@@ -27,6 +37,7 @@ from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, Proto
 _UNFINISHED = 4096  # bytes without an end that are not an answer which got stuck
 _FULL_LIMIT = 60.0  # seconds in which the subject of another case that has taken all processes must have been ended
 KEPT_REPLY = 1 << 14  # characters of a reply that stay on record
+_END = "the end of the process"
 _PREPARES = ("buffer ", "put ", "word ")
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
@@ -47,6 +58,8 @@ class Connection:
 
     file_limit = 256 << 20  # bytes of a file that the process may write
     disk_factor = 4  # how many times that all files in the sandbox may have
+    expected_hangs = ExpectedHangs()
+    attempt = ""  # the part of the case that is tried (Attempts), which is what does not answer
 
     def __init__(
         self, command: list[str], environment: dict[str, str], folder: Path, time_limit: float, **popen: Any
@@ -172,7 +185,7 @@ class Connection:
     def quit(self) -> int:
         """Ends the process the normal way (exit handlers and destructors run); gives the exit code, 0."""
         expected = 1 + sum(not _is_silent(command) for command in self._prepared)
-        self._last = "the end of the process"
+        self._last = _END
         self._send([*self._prepared, "quit"])
         self._wait()
         if self.exit_code or self.signal:
@@ -226,7 +239,7 @@ class Connection:
         shown = stacks.readable(self._stderr.text(), maps)
         self._kill()
         doing = f", {self._meter.doing()}," if self._meter else ""
-        raise Hung(f"no answer within {self.time_limit:g} s{doing} to: {self._last}", shown)
+        raise Hung(f"no answer within {self.limit():g} s{doing} to: {self._last}", shown)
 
     def _never_ends(self) -> None:
         """Too much, or too much for an answer of which the end did not come in time."""
@@ -279,7 +292,7 @@ class Connection:
             self._kill()
             raise Excessive(f"the subject took {excess} in: {self._last}")
         remaining = min(
-            self._meter.remaining(self.time_limit, self._may_compute()), SESSION_FACTOR * self.time_limit - self._slow
+            self._meter.remaining(self.limit(), self._may_compute()), SESSION_FACTOR * self.time_limit - self._slow
         )
         if remaining <= 0:
             self._hung()
@@ -290,6 +303,11 @@ class Connection:
                 f"{self._meter.used:.1f} s, to: {self._last}"
             )
         return min(TICK, remaining)
+
+    def limit(self) -> float:
+        """The time limit of the answer that is waited for, in seconds."""
+        part = _END if self.attempt and self._last == _END else self.attempt
+        return self.expected_hangs.limit_of(part or function_of(self._last), self.time_limit, is_part=bool(part))
 
     def _may_compute(self) -> bool:
         """Whether what was asked may have to compile, or makes many calls, each of which may have much to do."""

@@ -85,9 +85,9 @@ class Attempts:
             if self.session is None or self.objects is None:
                 self.session = self.open_session().__enter__()
                 self.objects = self.session.objects(self.session.some_platforms()[0])
-            limit = self.session.time_limit / (4 if self.until_hung else 1)
-            self.session.deadline = time.monotonic() + limit  # for each attempt
             self.session.attempt = label
+            limit = self.session.limit() / (4 if self.until_hung else 1)
+            self.session.deadline = time.monotonic() + limit  # for each attempt
             body(self.objects)
         except Unsupported as error:
             self.unsupported = error

@@ -56,7 +56,6 @@ class IcdSession(Session):
     file_limit = ICD_FILE_LIMIT
     platform: Value | None = None
     failed = False  # whether this process showed what is wrong (Attempts)
-    attempt = ""  # what was tried in it last (Attempts)
     only_platform = ""  # the number (from 0) or a part of the name of those that are used; "" for all
     only_device = ""  # the same of the device that objects are made for; "" for the first
 

@@ -11,7 +11,10 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from harness.deviation import fits_pattern
 from harness.errors import HarnessError
 from harness.probe.process import children_of
 
@@ -25,6 +28,7 @@ COMPILING = {
     "clEnqueueNDRangeKernel", "clEnqueueTask",
 }  # fmt: skip
 _FUNCTION = re.compile(r"(?:call \d+|address \d+ \S+) (cl\w+)")
+_IS_FUNCTION = re.compile(r"cl[A-Z]\w*")
 _WALL_FACTOR = 60
 _LEAST_WALL_LIMIT = 120.0
 
@@ -33,15 +37,44 @@ class Starved(HarnessError):
     """The machine had so much else to do that nothing can be said of the subject."""
 
 
+@dataclass(frozen=True)
+class ExpectedHangs:
+    """What gives no answer in a case as usual: waiting for it would cost the whole time limit each time.
+
+    `patterns` are those of what deviates in the case ("clFinish: no answer"), `limit` the seconds that are enough.
+    """
+
+    patterns: Sequence[str] = ()
+    limit: float = 0.0
+
+    def limit_of(self, what: str, usual: float, is_part: bool) -> float:
+        """The limit of an answer: the usual one where it is of something else.
+
+        `what` is the function, or the part of the case, `is_part`; parts that a check itself names are not known here.
+        """
+        silent = f"{what}: no answer" if what else "no answer"
+        for pattern in self.patterns:
+            named = pattern.partition(":")[0]
+            of_check = not is_part and ":" in pattern and _IS_FUNCTION.fullmatch(named) is None
+            if of_check or fits_pattern(silent, pattern):
+                return min(usual, self.limit)
+        return usual
+
+
 def wall_limit(limit: float) -> float:
     """Seconds after which a session is given up whatever its process did with them."""
     return max(_LEAST_WALL_LIMIT, _WALL_FACTOR * limit)
 
 
+def function_of(command: str) -> str:
+    """The function that a command of the probe calls; "" for none."""
+    match = _FUNCTION.search(command)
+    return match[1] if match else ""
+
+
 def compiles(command: str) -> bool:
     """Whether a command of the probe is a call that may have to compile."""
-    match = _FUNCTION.search(command)
-    return match is not None and match[1] in COMPILING
+    return function_of(command) in COMPILING
 
 
 def threads_of(pid: int) -> dict[int, tuple[float, float]]:

@@ -9,12 +9,13 @@ A check takes `loader` and `sandbox`, and `record` where several outcomes are ac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from harness.errors import ClharnessError
+from harness.probe.patience import ExpectedHangs
 from harness.run import tested, torture
 from harness.run.cases import CASE, COMMAND, Case
 from harness.sandbox import Sandbox
@@ -22,8 +23,7 @@ from harness.subject import KINDS, Loader, Subject, search
 
 pytest_plugins = ["harness.run.collection", "harness.run.results", "harness.run.session"]
 
-# The part of its time limit for which a case is waited for that is expected to hang: it would cost the whole limit each
-# time it behaves as usual.
+# The part of the time limit for which an answer is waited for that is expected not to come.
 EXPECTED_HANG_PART = 0.1
 
 
@@ -62,16 +62,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def loader(request: pytest.FixtureRequest) -> Loader:
     """The loader under test."""
     loader = tested.asked_loader(request.config)
-    loader.time_limit = _time_limit(request, loader)
+    _limit(request, loader)
     return loader
 
 
-def _time_limit(request: pytest.FixtureRequest, subject: Subject) -> float:
-    """Seconds for an answer of the subject in this case."""
+def _limit(request: pytest.FixtureRequest, subject: Subject) -> None:
+    """Sets how long answers of the subject are waited for in this case."""
     case: Case = request.node.stash[CASE]
     expected = tested.expectations(request.config).expected(case.requirements, case.name)
-    limit = tested.time_limit(request.config, subject)
-    return min(limit, EXPECTED_HANG_PART * subject.default_time_limit) if "hang" in expected.verdicts else limit
+    subject.time_limit = tested.time_limit(request.config, subject)
+    patterns: Sequence[str] = ()
+    if expected.deviation and "hang" in expected.verdicts:
+        patterns = expected.deviation.deviates or ("*",)
+    subject.expected_hangs = ExpectedHangs(patterns, EXPECTED_HANG_PART * subject.default_time_limit)
 
 
 @pytest.fixture
@@ -89,7 +92,7 @@ def _fixture_for(kind: type[Subject]) -> Callable[..., Subject]:
     @pytest.fixture(name=kind.identity.kind)
     def subject(request: pytest.FixtureRequest, sandbox: Sandbox) -> Subject:
         subject = tested.case_subject(request.config, sandbox)
-        subject.time_limit = _time_limit(request, subject)
+        _limit(request, subject)
         if not tested.seeded(request.config):  # such a one is another one in each case, and takes no time to open
             for mark in request.node.iter_markers("extension"):
                 subject.require(*mark.args)

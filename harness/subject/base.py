@@ -14,6 +14,7 @@ from harness.build import build
 from harness.errors import UsageError
 from harness.probe import SubjectFailure
 from harness.probe.calls import Calls
+from harness.probe.patience import ExpectedHangs
 from harness.probe.process_calls import ProcessCalls
 from harness.probe.replies import CommandError
 from harness.sandbox import Sandbox, Unsupported, guard
@@ -80,6 +81,7 @@ class Subject(ABC):
         self.path = neighbours.as_opened(path, library.real_path, library.search_paths)
         guard.share(self.path)
         self.time_limit = self.default_time_limit
+        self.expected_hangs = ExpectedHangs()
         self.variables: dict[str, str] = {}  # what it needs in the environment of each case
         self._asked = False
         self._elevated_problem: str | None = None  # why an elevated process cannot load it; None: not known yet
@@ -195,6 +197,7 @@ class Subject(ABC):
         command += ["--socket", "{socket}", "--log", str(sandbox.log_path), *flags]
         limit = time_limit or self.time_limit
         session = kind(command, variables, sandbox.root, limit, cwd=sandbox.root, **popen)
+        session.expected_hangs = self.expected_hangs
         sandbox.runs.append(session)
         return session
 

@@ -244,5 +244,6 @@ class Icd(Subject):
         if preload := neighbours.preload(self.facts.sanitizer, self.path):
             sandbox.env["LD_PRELOAD"] = preload
         session = loader.start(sandbox, time_limit=self.time_limit)
+        session.expected_hangs = self.expected_hangs
         session.file_limit = ICD_FILE_LIMIT
         return session

@@ -91,6 +91,7 @@ class WindowsLoader(Loader):
             time_limit or self.time_limit,
             cwd=sandbox.root,
         )
+        session.expected_hangs = self.expected_hangs
         sandbox.runs.append(session)
         return session
 
