@@ -23,16 +23,14 @@
 __attribute__((unused)) static void log_own_call(const char *name, const uint64_t *arguments, size_t count)
 {
     struct calllog_line line;
-    calllog_begin(&line, mock_name, "call", name);
-    calllog_words(&line, "args", arguments, count);
+    calllog_begin(&mock_log, &line, CALLLOG_CALL, mock_name, name, arguments, count);
     calllog_commit(&mock_log, &line);
 }
 
 __attribute__((unused)) static void log_own_return(const char *name, cl_int result)
 {
     struct calllog_line line;
-    calllog_begin(&line, mock_name, "return", name);
-    calllog_hex(&line, "result", (uint64_t)(int64_t)result);
+    calllog_begin(&mock_log, &line, CALLLOG_RETURN, mock_name, name, &(uint64_t){(uint64_t)(int64_t)result}, 1);
     calllog_commit(&mock_log, &line);
 }
 

@@ -30,7 +30,7 @@ def test_everything_is_measured(tmp_path: Path) -> None:
     path = tmp_path / "bench.json"
     done = clharness("--json", path, "-n", "3")
     assert done.returncode == 0, done.stderr
-    assert "ns an event" in done.stdout and "at most 150 ns" in done.stdout
+    assert "ns an event" in done.stdout and "at most 100 ns" in done.stdout
     assert "at most 5 ms" in done.stdout
     numbers = json.loads(path.read_text())
     calllog, case = numbers["calllog"], numbers["case"]

@@ -22,10 +22,26 @@ VALUES = [
     "[" * 2000, '{"a":' * 500,
 ]  # fmt: skip
 MEMBERS = ["t", "th", "who", "call", "return", "event", "args", "result", "in", "out", "x"]
+NUMBERS = ["c", "x", "", "0", "-1", "7f", "zz", "f" * 17, "f" * 3000, "\\u0000"]
 
 
 def a_line(rng: random.Random) -> bytes:
-    """A line as it is written, or with some members that are not as they should be."""
+    """A line as it is written, or with some parts that are not as they should be."""
+    numbers = [rng.choice("cre"), f"{rng.randrange(1 << 40):x}", "0", *rng.choice([[], ["1"], ["1", "7f"]])]
+    parts = ["", '"vendor"', '"clFinish"']
+    if rng.random() < 0.5:
+        members = rng.sample(MEMBERS, rng.randrange(3))
+        parts.append("{" + ",".join(f'"{name}":{rng.choice(VALUES)}' for name in members) + "}")
+    if rng.random() < 0.3:
+        numbers[rng.randrange(len(numbers))] = rng.choice(NUMBERS)
+    parts[0] = f'"{" ".join(numbers)}"'
+    for _ in range(rng.choice([0, 0, 0, 1, 2])):
+        parts[rng.randrange(len(parts))] = rng.choice(VALUES)
+    return ("[" + ",".join(parts[: rng.choice([4, 4, 4, 4, 3, 2])]) + "]\n").encode()
+
+
+def an_older_line(rng: random.Random) -> bytes:
+    """The same of an older log."""
     kind = rng.choice(["call", "return", "event"])
     members = {"t": str(rng.randrange(1 << 40)), "th": '"0x7f"', "who": '"vendor"', kind: '"clFinish"'}
     if kind == "call":
@@ -56,7 +72,8 @@ def write(rng: random.Random, path: Path, body: bytes) -> None:
     used = rng.choice([len(body), len(body), 0, 1 << 14, 1 << 40, (1 << 64) - 1])
     with path.open("r+b") as file:
         file.seek(32)
-        file.write(struct.pack("<QQ", used, rng.choice([0, 0, 1, (1 << 64) - 1])))
+        words = [rng.choice([0, 0, 1, (1 << 64) - 1]) for _ in range(3)]
+        file.write(struct.pack("<QQQQ", used, *words))
         file.seek(HEADER)
         file.write(body)
     if rng.random() < 0.1:
@@ -81,7 +98,7 @@ def test_any_bytes_are_read(tmp_path: Path, seed: int) -> None:
     path = tmp_path / "calllog"
     events = torn = 0
     for _ in range(ROUNDS):
-        body = mutated(rng, b"".join(a_line(rng) for _ in range(rng.randrange(8))))
+        body = mutated(rng, b"".join(rng.choice([a_line, a_line, an_older_line])(rng) for _ in range(rng.randrange(8))))
         write(rng, path, body)
         log = reader.read(path)
         use(log)

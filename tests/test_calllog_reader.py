@@ -16,17 +16,27 @@ from harness.run.cases import verdict_of
 
 
 def line(
-    who: str = "a", kind: str = "call", name: str = "clFinish", thread: int = 1, time: int = 5, **more: object
+    who: str = "a",
+    kind: str = "call",
+    name: str = "clFinish",
+    values: str = "",
+    thread: int = 1,
+    time: int = 5,
+    **members: object,
 ) -> bytes:
-    return json.dumps({"t": time, "th": hex(thread), "who": who, kind: name, **more}).encode() + b"\n"
+    """A line as calllog.h has it; `values` are its arguments or the result."""
+    numbers = f"{kind[0]} {time:x} {thread:x} {values}".rstrip()
+    return json.dumps([numbers, who, name, *([members] if members else [])]).encode() + b"\n"
 
 
-def written(path: Path, body: bytes, dropped: int = 0, used: int | None = None) -> CallLog:
+def written(
+    path: Path, body: bytes, dropped: int = 0, used: int | None = None, start: int = 0, thread: int = 0
+) -> CallLog:
     """What is read of a log with these bytes in it."""
     reader.create(path, 1 << 16)
     with path.open("r+b") as file:
         file.seek(32)
-        file.write(struct.pack("<QQ", len(body) if used is None else used, dropped))
+        file.write(struct.pack("<QQQQ", len(body) if used is None else used, dropped, start, thread))
         file.seek(HEADER)
         file.write(body)
     return reader.read(path)
@@ -46,15 +56,45 @@ def test_a_new_log_is_empty(path: Path) -> None:
 def test_events_have_what_was_written(path: Path) -> None:
     log = written(
         path,
-        line(args=["0x1", "0xffffffffffffffff"], out={"name": "x"})
-        + line(kind="return", result="0xffffffffffffffdf", time=9)
-        + line(kind="event", name="loaded"),
+        line(values="1 ffffffffffffffff", out={"name": "x"})
+        + line(kind="return", values="ffffffffffffffdf", time=9)
+        + line(kind="return", name="clSVMFree")
+        + line(kind="event", name="loaded")
+        + line(kind="event", name="callback", values="7"),
     )
-    call, returned, event = log
+    call, returned, void, event, callback = log
     assert (call.kind, call.name, call.who, call.arguments) == ("call", "clFinish", "a", (1, 2**64 - 1))
     assert call.data["out"] == {"name": "x"}
     assert (returned.kind, returned.result, returned.time) == ("return", 0xFFFFFFFFFFFFFFDF, 9)
-    assert (event.kind, event.name) == ("event", "loaded")
+    assert (void.kind, void.result, void.arguments) == ("return", None, ())
+    assert (event.kind, event.name, event.arguments) == ("event", "loaded", ())
+    assert (callback.arguments, callback.result) == ((7,), None)
+
+
+def test_times_and_threads_are_relative_to_the_header(path: Path) -> None:
+    log = written(path, line(time=5, thread=0) + line(time=2**64 - 1, thread=0x30), start=1000, thread=0x7F10)
+    assert [(event.time, event.thread) for event in log] == [(1005, 0x7F10), (999, 0x7F20)]
+
+
+def test_logs_of_kept_reproducers_are_read(path: Path) -> None:
+    """Each of their lines is an object, and absolute, whatever stands beside it."""
+    older = [
+        {"t": 5, "th": "0x1", "who": "a", "call": "clFinish", "args": ["0x1", "0x2"], "in": {"name": "x"}},
+        {"t": 9, "th": "0x1", "who": "a", "return": "clFinish", "result": "0xff"},
+        {"t": 9, "th": "0x1", "who": "a", "event": "loaded", "detail": "x"},
+        {"t": 9, "th": "0x1", "who": "a", "event": "loaded", "in": "text"},
+        {"t": -1, "th": "0x1", "who": "a", "event": "loaded"},
+    ]
+    body = b"".join(json.dumps(each).encode() + b"\n" for each in older) + line(time=1, thread=0)
+    log = written(path, body, start=100, thread=0x7F)
+    with path.open("r+b") as file:
+        file.write(b"clharness call log 1\n")
+    for same in (log, reader.read(path)):
+        call, returned, event, newer = same
+        assert (call.time, call.thread, call.arguments, call.data) == (5, 1, (1, 2), {"in": {"name": "x"}})
+        assert (returned.kind, returned.result, returned.data) == ("return", 255, {})
+        assert (event.kind, event.name, event.data) == ("event", "loaded", {"detail": "x"})
+        assert (newer.time, newer.thread, same.torn) == (101, 0x7F, 2)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +125,7 @@ def test_narrowing_reads_well(path: Path) -> None:
         path,
         line("application", name="clFlush")
         + line("b")
-        + line("b", kind="return", result="0x0")
+        + line("b", kind="return", values="0")
         + line("b", "event", "loaded"),
     )
     assert log.of("b").functions() == ["clFinish"]
@@ -101,15 +141,22 @@ def test_narrowing_reads_well(path: Path) -> None:
     [
         pytest.param(line() + line()[:20], 1, 1, id="cut off at the end"),
         pytest.param(line() + b"\0" * 90 + line(), 2, 1, id="reserved and never written"),
-        pytest.param(line()[:30] + b"\0" * 60 + line(), 1, 1, id="written in part, then the next one"),
+        pytest.param(line()[:15] + b"\0" * 60 + line(), 1, 1, id="written in part, then the next one"),
         pytest.param(line() + b"\0" * 4096, 1, 1, id="never written at the end"),
         pytest.param(b"{}\n" + line(), 1, 1, id="no event"),
-        pytest.param(b"[1]\nnull\n7\n" + line(), 1, 3, id="no object"),
-        pytest.param(line().replace(b'"t": 5', b'"t": "x"') + line(), 1, 1, id="a time that is not a number"),
-        pytest.param(line(args=["zz"]) + line(args=3) + line(), 1, 2, id="arguments that are not addresses"),
+        pytest.param(b"[1]\nnull\n7\n" + line(), 1, 3, id="no line"),
+        pytest.param(line().replace(b"c 5", b"c x") + line(), 1, 1, id="a time that is not a number"),
+        pytest.param(line(time=1 << 64) + line(), 1, 1, id="a time of more than 64 bits"),
+        pytest.param(line().replace(b"c 5", b"x 5") + line(), 1, 1, id="a kind that there is not"),
+        pytest.param(line().replace(b" 5 1", b" 5") + line(), 1, 1, id="no thread"),
+        pytest.param(line().replace(b'"a"', b"7") + line(), 1, 1, id="a component without a name"),
+        pytest.param(line(values="zz") + line(values="1" * 17) + line(), 1, 2, id="arguments that are not addresses"),
+        pytest.param(line(kind="return", values="1 2") + line(), 1, 1, id="two results"),
+        pytest.param(line(x=1).replace(b"}]", b"},{}]") + line(), 1, 1, id="members twice"),
+        pytest.param(line(x=1).replace(b'{"x": 1}', b'"x"') + line(), 1, 1, id="members that are not an object"),
         pytest.param(bytes(range(128, 256)) + b"\n" + line(), 1, 1, id="bytes that are not UTF-8"),
         pytest.param(b"[" * 4000 + b"\n" + line(), 1, 1, id="nested without end"),
-        pytest.param(b'{"t":' + b"1" * 5000 + b"}\n" + line(), 1, 1, id="longer than any line"),
+        pytest.param(line(x="1" * 5000) + line(), 1, 1, id="longer than any line"),
     ],
 )
 def test_torn_lines_are_counted_and_cost_no_other_line(path: Path, body: bytes, events: int, torn: int) -> None:
@@ -152,9 +199,9 @@ def test_the_trace_has_a_lane_for_each_component(path: Path) -> None:
     log = written(
         path,
         line("application", time=1000)
-        + line("layer", thread=1, time=2000, args=["0x1"])
+        + line("layer", thread=1, time=2000, values="1")
         + line("vendor", thread=2, time=3000, kind="event", name="loaded")
-        + line("layer", kind="return", time=4000, result="0x0")
+        + line("layer", kind="return", time=4000, values="0", out={"size": "0x8"})
         + line("application", kind="return", time=5000),
     )
     events = json.loads(log.chrome_trace())["traceEvents"]
@@ -162,6 +209,8 @@ def test_the_trace_has_a_lane_for_each_component(path: Path) -> None:
     assert set(lanes) == {"application", "layer", "vendor"}
     assert len(set(lanes.values())) == 3
     shown = [(e["ph"], e["pid"], e["ts"]) for e in events if e["ph"] != "M"]
+    details = [e["args"] for e in events if e["ph"] != "M"]
+    assert details == [{}, {"args": ["0x1"]}, {}, {"result": "0x0", "out": {"size": "0x8"}}, {}]
     application, layer, vendor = lanes["application"], lanes["layer"], lanes["vendor"]
     assert shown == [("B", application, 1), ("B", layer, 2), ("i", vendor, 3), ("E", layer, 4), ("E", application, 5)]
 
@@ -173,7 +222,7 @@ def test_the_trace_keeps_threads_apart(path: Path) -> None:
 
 
 def test_the_trace_of_hostile_bytes_is_json(path: Path) -> None:
-    log = written(path, line(who='"\\\x01\ud800', name="\x1b]0;\u2028", args=["0x1"]))
+    log = written(path, line(who='"\\\x01\ud800', name="\x1b]0;\u2028", values="1"))
     assert len(log) == 1
     json.loads(log.chrome_trace().encode())
 
@@ -181,11 +230,11 @@ def test_the_trace_of_hostile_bytes_is_json(path: Path) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"t":1,"th":"0x1","who":"a","event":"x","list":[1\n2]}\n' + line()[:-1] + b"," + line(),
+        b'["e 1 1","a","x",{"list":[1\n2]}]\n' + line()[:-1] + b"," + line(),
         line() + b"[\n]\n",
         line() + b'"\n"\n',
         line()[:-1] + b", " + line(),
-        line().replace(b"}", b', "in": "text"}') + line(),
+        line(x="text").replace(b'"x"', b'"in"') + line(),
     ],
     ids=["a list goes on in the next", "brackets", "quotes", "two in one", "a text in the place of an object"],
 )
@@ -201,7 +250,7 @@ def test_a_log_that_is_read_while_it_grows_is_the_same(path: Path) -> None:
     whole = line(name="first") + line(name="second", out={"name": "x"})
     file = reader.LogFile(path, 1 << 16)
     expected = [["first", "second"], ["first", "second", "third"], ["other"]]
-    for body, names in zip([whole, whole + line(name="third") + b'{"t"', line(name="other")], expected, strict=True):
+    for body, names in zip([whole, whole + line(name="third") + b'["c', line(name="other")], expected, strict=True):
         with path.open("r+b") as to:
             to.seek(32)
             to.write(struct.pack("<QQ", len(body), 0))

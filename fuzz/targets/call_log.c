@@ -14,7 +14,7 @@
 const char *const target_name = "call_log";
 bool target_needs_loader = false;
 
-enum { LINES = 32, PARTS = 128, HEAD_NEXT = 32, HEAD_DROPPED = 40, DEPTH_MOST = 17 };
+enum { LINES = 32, PARTS = 128, VALUES = 64, HEAD_NEXT = 32, HEAD_DROPPED = 40, DEPTH_MOST = 17 };
 
 static const char *const keys[] = {"args", "result", "in", "out", "detail", "x", "a_rather_long_key_of_a_member"};
 
@@ -176,41 +176,76 @@ static bool read_members(struct words *to)
     }
 }
 
+/* The digits of a number without zeros in front, or of 0. */
+static bool read_hex(struct words *to)
+{
+    const char *begin = at;
+    while (at < end && hex_digit(*at) >= 0) {
+        at++;
+    }
+    add(to, hash_of(begin, (size_t)(at - begin)));
+    return at > begin && at - begin <= 16 && (*begin != '0' || at == begin + 1);
+}
+
+/* The kind of a line, its time and thread, which are left out, and its values. */
+static bool read_numbers(struct words *to)
+{
+    struct words own = {0};
+    if (!eat('"') || at == end || !strchr("cre", *at)) {
+        return false;
+    }
+    add(to, (uint64_t)*at++);
+    if (!eat(' ') || !read_hex(&own) || !eat(' ') || !read_hex(&own)) {
+        return false;
+    }
+    while (eat(' ')) {
+        if (!read_hex(to)) {
+            return false;
+        }
+    }
+    return eat('"');
+}
+
+static bool read_list_of_line(struct words *to)
+{
+    bool has_head = eat('[') && read_numbers(to) && eat(',') && read_string(to) && eat(',') && read_string(to);
+    return has_head && (!eat(',') || (eat('{') && read_members(to))) && eat(']') && eat('\n');
+}
+
 static bool read_line(const char *line, size_t length)
 {
     at = line;
     end = line + length;
     in_log.count = 0;
-    bool is_whole = eat('{') && read_members(&in_log) && eat('\n') && at == end;
+    bool is_whole = read_list_of_line(&in_log) && at == end;
     at = end = NULL; /* the line is the caller's */
     return is_whole;
 }
 
 /* --- the checks --- */
 
-/* What is read is what was written, but for the time and the thread; of a line that was cut it is the beginning. */
+/* What is read is what was written; of a line that was cut it is the beginning. */
 static void check_line(const char *line, size_t length, bool is_cut)
 {
-    enum { OWN = 4 }; /* "t", its value, "th", its value */
     if (length > CALLLOG_LINE) {
         bad("too-long", line, length);
     }
     if (!read_line(line, length)) {
         bad("no-json", line, length);
     }
-    bool says_cut = memmem(line, length, ",\"cut\":1", 8) != NULL; /* elsewhere it would be escaped */
+    bool says_cut = memmem(line, length, "\"cut\":1", 7) != NULL; /* elsewhere it would be escaped */
     if (is_cut != says_cut) {
         bad("cut", line, length);
     }
     size_t same = 0;
-    while (same < written.count && same + OWN < in_log.count && written.word[same] == in_log.word[same + OWN]) {
+    while (same < written.count && same < in_log.count && written.word[same] == in_log.word[same]) {
         same++;
     }
-    if (!is_cut && (same != written.count || same + OWN != in_log.count)) {
+    if (!is_cut && (same != written.count || same != in_log.count)) {
         bad("other-content", line, length);
     }
     /* A cut line ends with "cut", 1 and the brackets that close it. */
-    for (size_t i = same + OWN; is_cut && i < in_log.count; i++) {
+    for (size_t i = same; is_cut && i < in_log.count; i++) {
         uint64_t word = in_log.word[i];
         if (word != '}' && word != hash_of_text("cut") && word != hash_of_text("1")) {
             bad("other-content", line, length);
@@ -284,24 +319,42 @@ static void draw_part(struct calllog_line *line)
     }
 }
 
-static void draw_line(struct calllog_line *line)
+static void draw_head(const struct calllog *log, struct calllog_line *line)
 {
-    static const char *const events[] = {"call", "return", "event"};
-    const char *event = events[take_byte() % 3];
+    static const enum calllog_kind kinds[] = {CALLLOG_CALL, CALLLOG_RETURN, CALLLOG_EVENT};
+    enum calllog_kind kind = kinds[take_byte() % 3];
     const char *who = take_text(200);
     const char *name = take_text(200);
+    size_t count = take_below(take_chance(8) ? 2 * VALUES : 8);
+    uint64_t *values = guarded(count * sizeof *values);
     written.count = 0;
-    depth = 0;
-    add(&written, hash_of_text("who"));
+    add(&written, kind);
+    for (size_t i = 0; i < count; i++) {
+        char text[20];
+        values[i] = take_long();
+        snprintf(text, sizeof text, "%llx", (unsigned long long)values[i]);
+        if (i < VALUES) {
+            add(&written, hash_of_text(text));
+        }
+    }
     add_string(&written, who, strlen(who), 128);
-    add(&written, hash_of_text(event));
     add_string(&written, name, strlen(name), 128);
-    calllog_begin(line, who, event, name);
+    calllog_begin(log, line, kind, who, name, values, count);
+    if (line->cut != (count > VALUES)) {
+        bad("cut", line->text, line->length);
+    }
+}
+
+static void draw_line(const struct calllog *log, struct calllog_line *line)
+{
+    draw_head(log, line);
+    depth = 0;
+    size_t head = written.count;
     unsigned parts = take_below(PARTS);
     for (unsigned i = 0; i < parts && !input_ended(); i++) {
         draw_part(line);
     }
-    for (; depth >= 0; depth--) {
+    for (; depth >= 0 && written.count > head; depth--) {
         add(&written, '}');
     }
 }
@@ -310,12 +363,12 @@ void target_run(void)
 {
     size_t size = 8 * (1 + (size_t)take_below(1400)); /* numbers in its head are read and written at once: aligned */
     char *file = guarded(CALLLOG_HEADER + size);
-    struct calllog log = {(unsigned char *)file, size};
+    struct calllog log = {.map = (unsigned char *)file, .size = size, .start = take_long(), .thread = take_long()};
     size_t used = 0;
     uint64_t lost = 0;
     for (int i = 0; i < LINES && !input_ended(); i++) {
         struct calllog_line line;
-        draw_line(&line);
+        draw_line(&log, &line);
         calllog_commit(&log, &line);
         check_line(line.text, line.length, line.cut);
         used += line.length;

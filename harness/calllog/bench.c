@@ -18,11 +18,10 @@ static double cpu_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static void build(struct calllog_line *line, uint64_t value)
+static void build(const struct calllog *log, struct calllog_line *line, uint64_t value)
 {
     const uint64_t arguments[] = {value, 0x903, 128, 0x7ffd12345678, 0};
-    calllog_begin(line, "vendor", "call", "clGetPlatformInfo");
-    calllog_words(line, "args", arguments, 5);
+    calllog_begin(log, line, CALLLOG_CALL, "vendor", "clGetPlatformInfo", arguments, 5);
 }
 
 int main(int count, char **arguments)
@@ -36,7 +35,7 @@ int main(int count, char **arguments)
     }
     double start = cpu_ns();
     for (long i = 0; i < events; i++) {
-        build(&line, (uint64_t)i);
+        build(&log, &line, (uint64_t)i);
         calllog_commit(&log, &line);
     }
     printf("calllog %.1f\n", (cpu_ns() - start) / (double)events);
@@ -47,7 +46,7 @@ int main(int count, char **arguments)
     long failed = 0;
     start = cpu_ns();
     for (long i = 0; i < events; i++) {
-        build(&line, (uint64_t)i);
+        build(&log, &line, (uint64_t)i);
         calllog_commit(&nowhere, &line);
         failed += write(fd, line.text, line.length) < 0;
     }

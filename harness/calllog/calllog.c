@@ -12,15 +12,58 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__SSE2__) && !defined(CALLLOG_WITHOUT_SSE2) /* tests build both */
+#include <emmintrin.h>
+#define HAS_SSE2 1
+#else
+#define HAS_SSE2 0
+#endif
 
-#define MAGIC "clharness call log 1\n"
+#if defined(__linux__) && !defined(MADV_POPULATE_WRITE)
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; C libraries have it since later */
+#endif
 
-/* At the start of the file. `next` counts bytes of lines reserved; lines start after CALLLOG_HEADER bytes. */
+#define MAGIC "clharness call log " /* and the version; lines of the first were objects */
+
+/* At the start of the file. `next` counts bytes of lines reserved; lines start after CALLLOG_HEADER bytes. Whoever
+ * opens the file first sets `start` and `thread`, to which the lines are relative: that makes them short. */
 struct header {
     char magic[32];
     _Atomic uint64_t next;
     _Atomic uint64_t dropped;
+    _Atomic uint64_t start;  /* nanoseconds of CLOCK_MONOTONIC, added to the time of each line */
+    _Atomic uint64_t thread; /* exclusive or with the thread of each line */
 };
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Unique per thread and free: the thread pointer where it can be read, else the thread's own word. */
+static uint64_t this_thread(void)
+{
+#if defined(_WIN64)
+    uint64_t thread;
+    __asm__("movq %%gs:0x30, %0" : "=r"(thread));
+    return thread;
+#elif defined(__x86_64__) && !defined(_WIN32)
+    uint64_t thread;
+    __asm__("movq %%fs:0, %0" : "=r"(thread));
+    return thread;
+#else
+    return (uint64_t)(uintptr_t)pthread_self();
+#endif
+}
+
+/* The value of a word of the header: `wanted` where nobody has set it yet. */
+static uint64_t agreed(_Atomic uint64_t *word, uint64_t wanted)
+{
+    uint64_t value = 0;
+    return atomic_compare_exchange_strong(word, &value, wanted) ? wanted : value;
+}
 
 int calllog_open(struct calllog *log, const char *path)
 {
@@ -41,12 +84,17 @@ int calllog_open(struct calllog *log, const char *path)
     if (map == MAP_FAILED) {
         return -1;
     }
-    if (memcmp(map, MAGIC, sizeof MAGIC - 1) != 0) {
+    if (memcmp(map, MAGIC "2\n", sizeof MAGIC + 1) != 0 && memcmp(map, MAGIC "1\n", sizeof MAGIC + 1) != 0) {
         munmap(map, (size_t)status.st_size);
         errno = EINVAL;
         return -1;
     }
+    struct header *header = map;
     log->map = map;
+    log->start = agreed(&header->start, nanoseconds());
+    log->thread = agreed(&header->thread, this_thread());
+    atomic_init(&log->touched, 0);
+    atomic_init(&log->run, 0);
     return 0;
 }
 
@@ -60,7 +108,7 @@ void calllog_close(struct calllog *log)
 
 /* TAIL is the room that every line keeps for its end: closing braces and the mark of a cut. The limits of strings are
  * bytes before escaping, which makes six of one; the start of a line has to fit whatever its names are. */
-enum { TAIL = 32, MAX_DEPTH = 16, NAME_LIMIT = 128, STRING_LIMIT = 512 };
+enum { TAIL = 32, MAX_DEPTH = 16, MAX_VALUES = 64, NAME_LIMIT = 128, STRING_LIMIT = 512 };
 
 /* Room for `length` more bytes, or NULL where they do not fit: then the line is cut. What is written after them, up
  * to TAIL bytes, is overwritten by what comes next. */
@@ -103,51 +151,21 @@ static inline void put_fixed(struct calllog_line *line, const char *text, size_t
 
 #define ONES UINT64_C(0x0101010101010101) /* 1 in each of eight bytes */
 
-/* Eight bytes, of which the first in memory is the lowest of the number. */
-static void store(char *to, uint64_t bytes)
+#if HAS_SSE2
+/* The hexadecimal digits of a number, in the order of text: sixteen bytes, all at once. */
+static inline void hex_digits(char *to, uint64_t value)
 {
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-    bytes = __builtin_bswap64(bytes);
-#endif
-    memcpy(to, &bytes, sizeof bytes);
+    uint64_t bytes = __builtin_bswap64(value);
+    __m128i low = _mm_set1_epi8(15);
+    __m128i pairs = _mm_loadl_epi64((const __m128i *)&bytes);
+    __m128i digits = _mm_unpacklo_epi8(_mm_and_si128(_mm_srli_epi16(pairs, 4), low), _mm_and_si128(pairs, low));
+    __m128i letters = _mm_and_si128(_mm_cmpgt_epi8(digits, _mm_set1_epi8(9)), _mm_set1_epi8('a' - '0' - 10));
+    digits = _mm_add_epi8(_mm_add_epi8(digits, _mm_set1_epi8('0')), letters);
+    _mm_storeu_si128((__m128i *)to, digits);
 }
-
-/* The eight decimal digits of a number below 10^8 as bytes, the first of them the lowest: all are divided at once, by
- * products that are exact for numbers this small, into four, two and one digits. */
-static uint64_t decimal_digits(uint32_t value)
-{
-    uint64_t fours = value / 10000 | (uint64_t)(value % 10000) << 32;
-    uint64_t hundreds = (fours * 10486) >> 20 & 0x0000007F0000007FU;
-    uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
-    uint64_t tens = (twos * 103) >> 10 & 0x000F000F000F000FU;
-    return tens | (twos - 10 * tens) << 8;
-}
-
-/* Nanoseconds as one number, without the division of a number that long. Gives where it ends, 20 bytes on at most. */
-static char *time_at(char *to, const struct timespec *time)
-{
-    uint64_t seconds = (uint64_t)time->tv_sec;
-    uint32_t rest = (uint32_t)time->tv_nsec;
-    if (seconds == 0 || seconds >= 100000000) {
-        char digits[20];
-        size_t at = sizeof digits;
-        for (uint64_t value = seconds * 1000000000 + rest; value || at == sizeof digits; value /= 10) {
-            digits[--at] = (char)('0' + value % 10);
-        }
-        memcpy(to, digits + at, sizeof digits - at);
-        return to + sizeof digits - at;
-    }
-    uint64_t digits = decimal_digits((uint32_t)seconds);
-    int zeros = __builtin_ctzll(digits) / 8;
-    store(to, (digits + '0' * ONES) >> 8 * zeros);
-    to += 8 - zeros;
-    *to++ = (char)('0' + rest / 100000000);
-    store(to, decimal_digits(rest % 100000000) + '0' * ONES);
-    return to + 8;
-}
-
+#else
 /* The eight hexadecimal digits of a number, in the order of text: each of its nibbles becomes a byte, all at once. */
-static void hex_digits(char *to, uint32_t value)
+static void eight_digits(char *to, uint32_t value)
 {
     const uint64_t ones = ONES;
     uint64_t x = value;
@@ -156,26 +174,46 @@ static void hex_digits(char *to, uint32_t value)
     x = (x << 4 | x) & 0x0F0F0F0F0F0F0F0FU;
     uint64_t letters = (x + 6 * ones) >> 4 & ones;
     x += '0' * ones + letters * ('a' - '0' - 10);
-    store(to, __builtin_bswap64(x));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    memcpy(to, &x, sizeof x);
 }
+
+static inline void hex_digits(char *to, uint64_t value)
+{
+    eight_digits(to, (uint32_t)(value >> 32));
+    if ((uint32_t)value) {
+        eight_digits(to + 8, (uint32_t)value);
+    } else {
+        memset(to + 8, '0', 8);
+    }
+}
+#endif
 
 /* Gives where the copy of a literal ends. */
 #define COPY(to, literal) (memcpy(to, literal, sizeof(literal) - 1), (to) + sizeof(literal) - 1)
 
 enum { HEX_ROOM = 20 }; /* bytes of a word: "0x…" */
 
+/* A number without zeros in front, where there is room for sixteen bytes. Gives where it ends. */
+static inline char *digits_at(char *to, uint64_t value)
+{
+    if (value < 16) { /* as most are */
+        *to = "0123456789abcdef"[value];
+        return to + 1;
+    }
+    size_t count = (67 - (size_t)__builtin_clzll(value)) / 4;
+    hex_digits(to, value << (64 - 4 * count)); /* the first digit in front */
+    return to + count;
+}
+
 /* A word, where there is room for it. Gives where it ends. */
 static inline char *hex_at(char *to, uint64_t value)
 {
-    size_t count = value ? (67 - (size_t)__builtin_clzll(value)) / 4 : 1;
-    to = COPY(to, "\"0x");
-    value <<= 64 - 4 * count; /* the first digit in front */
-    hex_digits(to, (uint32_t)(value >> 32));
-    if (count > 8) {
-        hex_digits(to + 8, (uint32_t)value);
-    }
-    to[count] = '"';
-    return to + count + 1;
+    to = digits_at(COPY(to, "\"0x"), value);
+    *to = '"';
+    return to + 1;
 }
 
 static void put_hex(struct calllog_line *line, uint64_t value)
@@ -186,7 +224,9 @@ static void put_hex(struct calllog_line *line, uint64_t value)
 
 static void put_key(struct calllog_line *line, const char *key)
 {
-    if (!line->cut && line->text[line->length - 1] != '{') {
+    if (line->length == line->head) {
+        PUT(line, ",{\"");
+    } else if (!line->cut && line->text[line->length - 1] != '{') {
         PUT(line, ",\"");
     } else {
         PUT(line, "\"");
@@ -210,25 +250,63 @@ static bool are_plain(uint64_t x)
     return !(bad & 0x80 * ONES);
 }
 
-/* Copies plain text where there is room for it. Gives where it ends, or NULL where it is not plain. */
+#if HAS_SSE2
+/* The same of sixteen bytes, those above '~' among the ones below ' '. */
+static inline bool copy_plain_16(char *to, const char *text)
+{
+    __m128i x = _mm_loadu_si128((const __m128i *)text);
+    __m128i outside = _mm_or_si128(_mm_cmplt_epi8(x, _mm_set1_epi8(' ')), _mm_cmpeq_epi8(x, _mm_set1_epi8(127)));
+    __m128i special = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('"')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\\')));
+    _mm_storeu_si128((__m128i *)to, x);
+    return _mm_movemask_epi8(_mm_or_si128(outside, special)) == 0;
+}
+#endif
+
+static inline bool copy_plain_8(char *to, const char *text)
+{
+    uint64_t eight;
+    memcpy(&eight, text, sizeof eight);
+    memcpy(to, &eight, sizeof eight);
+    return are_plain(eight);
+}
+
+static inline bool copy_plain_4(char *to, const char *text)
+{
+    uint32_t four;
+    memcpy(&four, text, sizeof four);
+    memcpy(to, &four, sizeof four);
+    return are_plain(four | UINT64_C(0x2020202000000000));
+}
+
+/* Copies plain text where there is room for it; its last bytes together with some before them, which are copied twice.
+ * Gives where it ends, or NULL where it is not plain. */
 static inline char *plain_at(char *to, const char *text, size_t length)
 {
+    bool good = true;
     size_t at = 0;
-    uint64_t eight;
-    for (; length - at >= sizeof eight; at += sizeof eight) {
-        memcpy(&eight, text + at, sizeof eight);
-        if (!are_plain(eight)) {
-            return NULL;
+#if HAS_SSE2
+    if (length >= 16) {
+        for (; length - at > 16 && good; at += 16) {
+            good = copy_plain_16(to + at, text + at);
         }
-        memcpy(to + at, &eight, sizeof eight);
+        return good && copy_plain_16(to + length - 16, text + length - 16) ? to + length : NULL;
     }
-    for (; at < length; at++) {
-        if (!is_plain((unsigned char)text[at])) {
-            return NULL;
+#endif
+    if (length >= 8) {
+        for (; length - at > 8 && good; at += 8) {
+            good = copy_plain_8(to + at, text + at);
         }
+        return good && copy_plain_8(to + length - 8, text + length - 8) ? to + length : NULL;
+    }
+    if (length >= 4) {
+        good = copy_plain_4(to, text) && copy_plain_4(to + length - 4, text + length - 4);
+        return good ? to + length : NULL;
+    }
+    for (; at < length && good; at++) {
+        good = is_plain((unsigned char)text[at]);
         to[at] = text[at];
     }
-    return to + length;
+    return good ? to + length : NULL;
 }
 
 static void put_string(struct calllog_line *line, const char *text, size_t length, size_t limit)
@@ -267,61 +345,47 @@ static void settle(struct calllog_line *line, size_t before)
     }
 }
 
-/* Unique per thread and free: the thread pointer where it can be read, else the thread's own word. */
-static uint64_t this_thread(void)
+/* The usual names, none of which needs escapes or cuts, in a line that has room for them. Gives where they end, or NULL
+ * where they are unusual. */
+static inline char *names_at(char *to, const char *who, const char *name)
 {
-#if defined(_WIN64)
-    uint64_t thread;
-    __asm__("movq %%gs:0x30, %0" : "=r"(thread));
-    return thread;
-#elif defined(__x86_64__) && !defined(_WIN32)
-    uint64_t thread;
-    __asm__("movq %%fs:0, %0" : "=r"(thread));
-    return thread;
-#else
-    return (uint64_t)(uintptr_t)pthread_self();
-#endif
+    size_t lengths[] = {strlen(who), strlen(name)};
+    if (lengths[0] > NAME_LIMIT || lengths[1] > NAME_LIMIT) {
+        return NULL;
+    }
+    to = plain_at(COPY(to, ",\""), who, lengths[0]);
+    to = to ? plain_at(COPY(to, "\",\""), name, lengths[1]) : NULL;
+    return to ? COPY(to, "\"") : NULL;
 }
 
-/* The usual names, none of which needs escapes or cuts, in a line that has room for them. False: unusual ones. */
-static bool begin_plain(struct calllog_line *line, char *to, const char *who, const char *event, const char *name)
+/* The head of a line always fits. */
+void calllog_begin(const struct calllog *log, struct calllog_line *line, enum calllog_kind kind, const char *who,
+                   const char *name, const uint64_t *values, size_t count)
 {
-    size_t lengths[] = {strlen(who), strlen(event), strlen(name)};
-    if (lengths[0] > NAME_LIMIT || lengths[1] > NAME_LIMIT || lengths[2] > NAME_LIMIT) {
-        return false;
+    char *to = COPY(line->text, "[\"? ");
+    line->text[2] = (char)kind;
+    to = digits_at(to, nanoseconds() - log->start);
+    *to++ = ' ';
+    to = digits_at(to, this_thread() ^ log->thread);
+    for (size_t i = 0; i < count && i < MAX_VALUES; i++) {
+        *to++ = ' ';
+        to = digits_at(to, values[i]);
     }
     *to++ = '"';
-    to = plain_at(to, who, lengths[0]);
-    if (!to) {
-        return false;
-    }
-    to = COPY(to, "\",\"");
-    memcpy(to, event, lengths[1]);
-    to = COPY(to + lengths[1], "\":\"");
-    to = plain_at(to, name, lengths[2]);
-    if (!to) {
-        return false;
-    }
-    *to++ = '"';
-    line->length = (size_t)(to - line->text);
-    return true;
-}
-
-void calllog_begin(struct calllog_line *line, const char *who, const char *event, const char *name)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     line->depth = 0;
     line->cut = 0;
-    char *to = time_at(COPY(line->text, "{\"t\":"), &now);
-    to = hex_at(COPY(to, ",\"th\":"), this_thread());
-    to = COPY(to, ",\"who\":");
     line->length = (size_t)(to - line->text);
-    if (!begin_plain(line, to, who, event, name)) {
+    to = names_at(to, who, name);
+    if (to) {
+        line->length = (size_t)(to - line->text);
+    } else {
+        PUT(line, ",");
         put_string(line, who, strlen(who), NAME_LIMIT);
-        put_key(line, event);
+        PUT(line, ",");
         put_string(line, name, strlen(name), NAME_LIMIT);
     }
+    line->head = line->length;
+    line->cut = count > MAX_VALUES;
 }
 
 void calllog_hex(struct calllog_line *line, const char *key, uint64_t value)
@@ -384,25 +448,65 @@ void calllog_close_object(struct calllog_line *line)
     }
 }
 
+/* A page that is touched first costs a fault, and a component that writes into one page after the other asks for the
+ * next ones together, which costs less. It asks for a quarter of those in a row before, so that none is wasted on a
+ * short log, and few on a long one. Without it, or where it fails, pages are touched one by one. */
+static void touch(struct calllog *log, size_t from, size_t to)
+{
+#ifdef MADV_POPULATE_WRITE
+    enum { PAGE = 4096, MOST = 16 };
+    const size_t page = PAGE; /* where pages are larger, there are fewer of them, and the kernel refuses */
+    size_t begin = from / page * page;
+    size_t end = (to + page - 1) / page * page;
+    size_t touched = atomic_load_explicit(&log->touched, memory_order_relaxed);
+    size_t run = atomic_load_explicit(&log->run, memory_order_relaxed);
+    run = begin <= touched ? run : 0;
+    begin = begin < touched ? touched : begin;
+    size_t ahead = run / 4 < MOST ? run / 4 : MOST;
+    if (ahead && end + ahead * page <= log->size) {
+        int error = errno;
+        end += ahead * page;
+        if (madvise(log->map + begin, end - begin, MADV_POPULATE_WRITE) != 0) {
+            end = SIZE_MAX; /* nobody asks again */
+            errno = error;
+        }
+    }
+    atomic_store_explicit(&log->run, run + (end - begin) / page, memory_order_relaxed);
+    atomic_store_explicit(&log->touched, end, memory_order_relaxed);
+#else
+    (void)log;
+    (void)from;
+    (void)to;
+#endif
+}
+
 void calllog_commit(struct calllog *log, struct calllog_line *line)
 {
     while (line->depth > 0) {
         calllog_close_object(line);
     }
     if (line->cut) {
-        memcpy(line->text + line->length, ",\"cut\":1", 8);
-        line->length += 8;
+        char *to = line->text + line->length;
+        line->length =
+            (size_t)(COPY(line->length == line->head ? COPY(to, ",{") : COPY(to, ","), "\"cut\":1") - line->text);
     }
-    line->text[line->length++] = '}';
-    line->text[line->length++] = '\n';
+    if (line->length > line->head) {
+        line->text[line->length++] = '}';
+    }
+    memcpy(line->text + line->length, "]\n", 2);
+    line->length += 2;
     if (!log->map) {
         return;
     }
     struct header *header = (struct header *)log->map;
     uint64_t at = atomic_fetch_add(&header->next, line->length);
-    if (at + line->length > log->size) {
+    if (at > log->size || line->length > log->size - at) {
         atomic_fetch_add(&header->dropped, 1);
         return;
     }
-    memcpy(log->map + CALLLOG_HEADER + at, line->text, line->length);
+    size_t from = CALLLOG_HEADER + (size_t)at;
+    if (from + line->length > atomic_load_explicit(&log->touched, memory_order_relaxed)) {
+        touch(log, from, from + line->length);
+    }
+    memcpy(log->map + from, line->text, line->length);
 }

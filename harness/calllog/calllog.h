@@ -12,16 +12,24 @@
 
 enum { CALLLOG_LINE = 4096, CALLLOG_HEADER = 4096 };
 
+/* What a line tells: that a function was called, that it returned, or anything else. */
+enum calllog_kind { CALLLOG_CALL = 'c', CALLLOG_RETURN = 'r', CALLLOG_EVENT = 'e' };
+
 /* A log opened by one component. All functions accept a log that failed to open and then do nothing. */
 struct calllog {
     unsigned char *map;
-    size_t size;
+    size_t size;            /* of all lines, in bytes */
+    uint64_t start;         /* what lines are relative to, the same for all components: nanoseconds */
+    uint64_t thread;        /* and the thread that opened the log first */
+    _Atomic size_t touched; /* the pages of the map before this one need no fault, but for those never written to */
+    _Atomic size_t run;     /* how many of them were touched one after the other */
 };
 
 /* A line under construction; what does not fit is cut, and the line says so with "cut":1. */
 struct calllog_line {
     size_t length;
-    int depth; /* open objects */
+    size_t head; /* bytes before the members; no longer than that: there are none yet */
+    int depth;   /* open objects */
     int cut;
     char text[CALLLOG_LINE];
 };
@@ -30,8 +38,17 @@ struct calllog_line {
 int calllog_open(struct calllog *log, const char *path);
 void calllog_close(struct calllog *log);
 
-/* Starts a line: {"t":<ns>,"th":"<thread>","who":"<component>","<event>":"<name>" (128 bytes of a name at most) */
-void calllog_begin(struct calllog_line *line, const char *who, const char *event, const char *name);
+/* Starts a line: a list of numbers, component and name, and of an object where members are written, with the functions
+ * below:
+ *
+ *   ["c <time> <thread> <argument>…","<component>","<function>",{"in":{…}}]
+ *   ["r <time> <thread> <result>","<component>","<function>",{"out":{…}}]
+ *   ["e <time> <thread> <argument>…","<component>","<name>",{"detail":"…"}]
+ *
+ * `values` are the arguments, 64 at most, or the result. Numbers are hexadecimal, without 0x: the time in nanoseconds
+ * after the header's, the thread as exclusive or with the header's. A name has 128 bytes at most. */
+void calllog_begin(const struct calllog *log, struct calllog_line *line, enum calllog_kind kind, const char *who,
+                   const char *name, const uint64_t *values, size_t count);
 /* ,"key":"0x…" */
 void calllog_hex(struct calllog_line *line, const char *key, uint64_t value);
 /* ,"key":"text" with everything but printable ASCII escaped as \u00XX, at most 512 bytes of it */

@@ -105,8 +105,7 @@ void log_call(const struct function_info *about, const uint64_t *arguments)
         return;
     }
     struct calllog_line line;
-    calllog_begin(&line, mock_name, "call", about->name);
-    calllog_words(&line, "args", arguments, about->parameter_count);
+    calllog_begin(&mock_log, &line, CALLLOG_CALL, mock_name, about->name, arguments, about->parameter_count);
     if (has_pointees(about)) {
         log_pointees(&line, about, arguments);
     }
@@ -126,10 +125,7 @@ void log_return(const struct function_info *about, const uint64_t *arguments, ui
         return;
     }
     struct calllog_line line;
-    calllog_begin(&line, mock_name, "return", about->name);
-    if (about->result != RESULT_VOID) {
-        calllog_hex(&line, "result", result);
-    }
+    calllog_begin(&mock_log, &line, CALLLOG_RETURN, mock_name, about->name, &result, about->result != RESULT_VOID);
     calllog_open_object(&line, "out");
     for (unsigned i = 0; i < about->parameter_count; i++) {
         const struct parameter_info *parameter = &about->parameters[i];

@@ -50,8 +50,7 @@ static void log_entry(struct calllog *log, const char *who, const struct functio
     enum { WORDS = 4 };
     struct calllog_line line;
     uint64_t words[MAX_WORDS];
-    calllog_begin(&line, who, "call", about->name);
-    calllog_words(&line, "args", arguments, about->parameter_count);
+    calllog_begin(log, &line, CALLLOG_CALL, who, about->name, arguments, about->parameter_count);
     calllog_open_object(&line, "in");
     for (unsigned i = 0; i < about->parameter_count; i++) {
         enum parameter_kind kind = about->parameters[i].kind;
@@ -98,8 +97,7 @@ uint64_t distinct_answer(struct calllog *log, const char *who, enum function fun
     }
     uint64_t result = about->result == RESULT_VOID ? 0 : distinct(who, about->name, about->parameter_count);
     struct calllog_line line;
-    calllog_begin(&line, who, "return", about->name);
-    calllog_hex(&line, "result", result);
+    calllog_begin(log, &line, CALLLOG_RETURN, who, about->name, &result, 1);
     calllog_commit(log, &line);
     return result;
 }

@@ -24,10 +24,13 @@ from harness.untrusted import open_regular
 
 HEADER = 4096
 LINE = 4096  # bytes of a line at most, as in calllog.h
-MAGIC = b"clharness call log 1\n"
+MAGIC = b"clharness call log 2\n"
+MAGIC_OF_OBJECTS = b"clharness call log 1\n"  # as kept reproducers have it: each line is an object
 DEFAULT_SIZE = 8 << 20
 MAX_SIZE = 1 << 30
 
+_HEAD = struct.Struct("<32sQQQQ")  # magic, bytes reserved, lines dropped, start, thread: as in calllog.c
+_KINDS = {"c": "call", "r": "return", "e": "event"}
 _NULS = re.compile(rb"\0+")
 _decoder = json.JSONDecoder()
 _scan: Callable[[str, int], tuple[Any, int]] = make_scanner(cast(Any, _decoder))
@@ -71,7 +74,8 @@ class Event:
     """One line of the log.
 
     `kind` is "call" (entry of a function), "return", or "event" (loaded, unloaded, fault, foreign handle, …).
-    `arguments` are the raw 64-bit values; `data` holds the line as written, for what pointers pointed to ("in", "out").
+    `arguments` are the raw 64-bit values; `data` holds the members of the line, for what pointers pointed to ("in",
+    "out").
     `time` is in nanoseconds of the monotonic clock.
     """
 
@@ -121,8 +125,7 @@ class Event:
             shown += f"({', '.join(wording.arguments(self.name, self.arguments))})"
         elif self.kind == "return":
             shown += f" = {wording.result(self.name, self.result)}"
-        known = ("t", "th", "who", self.kind, "args", "result")
-        extra = {k: _in_words(self.name, v) for k, v in self.data.items() if k not in known and v != {}}
+        extra = {k: _in_words(self.name, v) for k, v in self.data.items() if v != {}}
         return f"{_one_line(self.who):>12} | {shown}" + (f"  {json.dumps(extra)}" if extra else "")
 
 
@@ -229,8 +232,9 @@ class CallLog(Sequence[Event]):
                 "ts": e.time / 1000,
             }
             phase = {"call": "B", "return": "E"}.get(e.kind, "i")
-            details = {k: v for k, v in e.data.items() if k not in ("t", "th", "who", "call", "return", "event")}
-            events.append({"ph": phase, "name": e.name, **place, "args": details})
+            numbers: dict[str, Any] = {"args": [hex(word) for word in e.arguments]} if e.arguments else {}
+            numbers |= {"result": hex(e.result)} if e.result is not None else {}
+            events.append({"ph": phase, "name": e.name, **place, "args": numbers | e.data})
         return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"})
 
 
@@ -247,62 +251,100 @@ def _time(value: Any) -> int:
     return value
 
 
-@functools.lru_cache(maxsize=4096)
-def _word(text: str) -> int:
-    """A 64-bit number, as the log has them: "0x…". Threads, objects and NULL come again in every other line."""
+def _number(text: str) -> int:
+    """A 64-bit number, hexadecimal."""
     number = int(text, 16)
     if not 0 <= number < 1 << 64:
         raise ValueError("more than 64 bits")
     return number
 
 
-def _event_of(data: Any) -> Event | None:
-    """The event of a line of JSON; None where it is not one."""
-    try:
-        for pointed in ("in", "out"):
-            if pointed in data and type(data[pointed]) is not dict:
-                return None
-        kind = "call" if "call" in data else "return" if "return" in data else "event"
-        return Event(
-            _time(data["t"]),
-            _word(data["th"]),
-            str(data["who"]),
-            kind,
-            str(data[kind]),
-            tuple(map(_word, data.get("args", ()))),
-            _word(data["result"]) if "result" in data else None,
-            data,
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def _event(line: bytes) -> Event | None:
-    if len(line) > LINE:
-        return None
-    try:
-        return _event_of(_decoder.decode(line.decode(errors="surrogatepass")))
-    except (ValueError, RecursionError):
-        return None
+_word = functools.lru_cache(maxsize=4096)(_number)  # threads, objects and NULL come again in every other line
 
 
 # Stands between lines that are read at once, so that none can go over into the next. Nobody can know it before.
 _BETWEEN = os.urandom(8).hex()
 
 
-def _events(lines: list[bytes]) -> list[Event] | None:
-    """The events of lines that are whole, read at once, which takes half the time; None where any of them is not."""
-    if not lines or len(max(lines, key=len)) > LINE:
-        return None
-    try:
-        text = f',"{_BETWEEN}",'.encode().join(lines).decode(errors="surrogatepass")
-        data, end = _scan(f"[{text}]", 0)
-    except (ValueError, StopIteration, RecursionError):
-        return None
-    if len(data) != 2 * len(lines) - 1 or data[1::2].count(_BETWEEN) != len(lines) - 1 or end != len(text) + 2:
-        return None
-    events = [event for event in map(_event_of, data[::2]) if event is not None]
-    return events if len(events) == len(lines) else None
+class _Lines:
+    """Reads the lines of a log, whose header has what their times and threads are relative to."""
+
+    def __init__(self, start: int = 0, thread: int = 0) -> None:
+        self._start = start
+        self._thread = thread
+
+    def event(self, line: bytes) -> Event | None:
+        """The event of a line; None where it is not one."""
+        if len(line) > LINE:
+            return None
+        try:
+            return self._event_of(_decoder.decode(line.decode(errors="surrogatepass")))
+        except (ValueError, RecursionError):
+            return None
+
+    def events(self, lines: list[bytes]) -> list[Event] | None:
+        """The events of whole lines, read at once, which takes half the time; None where any of them is not one."""
+        if not lines or len(max(lines, key=len)) > LINE:
+            return None
+        try:
+            text = f',"{_BETWEEN}",'.encode().join(lines).decode(errors="surrogatepass")
+            data, end = _scan(f"[{text}]", 0)
+        except (ValueError, StopIteration, RecursionError):
+            return None
+        if len(data) != 2 * len(lines) - 1 or data[1::2].count(_BETWEEN) != len(lines) - 1 or end != len(text) + 2:
+            return None
+        events = [event for event in map(self._event_of, data[::2]) if event is not None]
+        return events if len(events) == len(lines) else None
+
+    def _event_of(self, data: Any) -> Event | None:
+        try:
+            event = self._of_list(data) if type(data) is list else _of_object(data)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+        members = event._line
+        for pointed in ("in", "out"):
+            if pointed in members and type(members[pointed]) is not dict:
+                return None
+        return event
+
+    def _of_list(self, data: list[Any]) -> Event:
+        numbers, who, name, members = data if len(data) == 4 else (*data, {})
+        if type(who) is not str or type(name) is not str or type(members) is not dict:
+            raise TypeError("no names and members")
+        letter, time, thread, *words = numbers.split(" ")
+        kind = _KINDS[letter]
+        values = tuple(map(_word, words))
+        result = None
+        if kind == "return":
+            if len(values) > 1:
+                raise ValueError("more than one result")
+            result, values = (values[0] if values else None), ()
+        return Event(
+            (self._start + _number(time)) % (1 << 64),
+            _word(thread) ^ self._thread,
+            who,
+            kind,
+            name,
+            values,
+            result,
+            members,
+        )
+
+
+def _of_object(data: Any) -> Event:
+    """The event of a line as they were first written."""
+    kind = "call" if "call" in data else "return" if "return" in data else "event"
+    known = ("t", "th", "who", kind, "args", "result")
+    return Event(
+        _time(data["t"]),
+        _word(data["th"]),
+        str(data["who"]),
+        kind,
+        str(data[kind]),
+        tuple(map(_word, data.get("args", ()))),
+        _word(data["result"]) if "result" in data else None,
+        {key: value for key, value in data.items() if key not in known},
+    )
 
 
 def dropped(path: Path) -> int:
@@ -332,16 +374,17 @@ class _Before:
 
 
 def _read(descriptor: int, before: _Before | None = None) -> CallLog:
-    head = os.pread(descriptor, 48, 0)
-    if head[: len(MAGIC)] != MAGIC or len(head) < 48:
+    head = os.pread(descriptor, _HEAD.size, 0)
+    if not head.startswith((MAGIC, MAGIC_OF_OBJECTS)) or len(head) < _HEAD.size:
         return CallLog([], torn=1)
-    used, lost = struct.unpack_from("<QQ", head, 32)
+    _, used, lost, start, thread = _HEAD.unpack(head)
+    reading = _Lines(start, thread)
     body = os.pread(descriptor, min(used, MAX_SIZE, os.fstat(descriptor).st_size), HEADER)
     if lost:
         body = body.rstrip(b"\0")  # what a line reserved that did not fit
     known = before if before is not None and body.startswith(before.body) else _Before()
     *lines, rest = body[len(known.body) :].split(b"\n")
-    if rest == b"" and (events := _events(lines)) is not None:
+    if rest == b"" and (events := reading.events(lines)) is not None:
         events = known.events + events
         if before is not None:
             before.body, before.events = body, events
@@ -350,7 +393,7 @@ def _read(descriptor: int, before: _Before | None = None) -> CallLog:
     for line in (*lines, rest):
         # NULs: reserved by a process that died before it wrote, or while it did
         for number, part in enumerate(_NULS.split(line) if b"\0" in line else (line,)):
-            event = _event(part)
+            event = reading.event(part)
             if event is not None:
                 events.append(event)
             elif part or (number == 0 and line):

@@ -58,7 +58,7 @@ long fault_value(int which, int platform, long otherwise)
 void log_event(const char *event, const char *detail)
 {
     struct calllog_line line;
-    calllog_begin(&line, mock_name, "event", event);
+    calllog_begin(&mock_log, &line, CALLLOG_EVENT, mock_name, event, NULL, 0);
     if (detail) {
         calllog_string(&line, "detail", detail, strlen(detail));
     }

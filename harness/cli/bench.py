@@ -40,7 +40,7 @@ EXAMPLE = """\
   clharness bench fuzz                  inputs a second of each fuzz target, beside a process per input
 """
 
-CALLLOG_TARGET = 150.0  # nanoseconds of CPU time an event
+CALLLOG_TARGET = 100.0  # nanoseconds of CPU time an event
 CASE_TARGET = 5.0  # milliseconds, median of a default case
 _REPETITIONS = 100
 _EVENTS = 100_000

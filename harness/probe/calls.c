@@ -32,11 +32,11 @@ static void call(const struct argument *result, const char *name, uint64_t addre
         reply_error(reply, "no symbol %s", name);
         return;
     }
-    probe_log_call("call", name, arguments, about->parameter_count, NULL);
+    probe_log_call(CALLLOG_CALL, name, arguments, about->parameter_count);
     void (*target)(void) = (void (*)(void))(uintptr_t)address;
     uint64_t value = count_without ? count_invoke(count_without, (enum function)function, target, arguments)
                                    : invoke((enum function)function, target, arguments);
-    probe_log_call("return", name, NULL, 0, &value);
+    probe_log_call(CALLLOG_RETURN, name, &value, 1);
     reply_result(reply, result->value, value);
 }
 

@@ -59,7 +59,7 @@ void callback_called(const char *name, unsigned count, const uint64_t *arguments
     char full[128];
     struct callback_arguments outer = callback_arguments;
     snprintf(full, sizeof full, "callback %s", name);
-    probe_log_call("event", full, arguments, count, NULL);
+    probe_log_call(CALLLOG_EVENT, full, arguments, count);
     callback_arguments = (struct callback_arguments){arguments, count};
     for (int i = 0; i < kept_count; i++) {
         if (strcmp(kept_lines[i].callback, name) == 0) {

@@ -49,7 +49,7 @@ static void run_in_thread(char *line)
 static void log_end(unsigned number, int status)
 {
     const uint64_t about[] = {number, (uint64_t)status};
-    probe_log_call("event", "late line done", about, 2, NULL);
+    probe_log_call(CALLLOG_EVENT, "late line done", about, 2);
 }
 
 /* All lines from the first on, in this child; `current` is the one that runs. */
@@ -57,7 +57,7 @@ __attribute__((noreturn)) static void run_lines(enum point point, volatile unsig
 {
     for (; *current < line_count[point]; ++*current) {
         const uint64_t number = *current;
-        probe_log_call("event", "late line", &number, 1, NULL);
+        probe_log_call(CALLLOG_EVENT, "late line", &number, 1);
         alarm(SECONDS);
         if (point == THREAD) {
             run_in_thread(lines[point][number]);

@@ -94,10 +94,10 @@ static void call_layer(int32_t (*call)(void *symbol, const struct argument *a), 
     for (unsigned i = 0; i < count; i++) {
         values[i] = a[1 + i].value;
     }
-    probe_log_call("call", a[0].text, values, count, NULL);
+    probe_log_call(CALLLOG_CALL, a[0].text, values, count);
     int32_t result = call(symbol, a + 1);
     uint64_t logged = (uint64_t)(int64_t)result;
-    probe_log_call("return", a[0].text, NULL, 0, &logged);
+    probe_log_call(CALLLOG_RETURN, a[0].text, &logged, 1);
     reply_write(reply, "ok %d", result);
 }
 

@@ -4,16 +4,9 @@
 
 struct calllog probe_log;
 
-void probe_log_call(const char *event, const char *name, const uint64_t *arguments, unsigned count,
-                    const uint64_t *result)
+void probe_log_call(enum calllog_kind kind, const char *name, const uint64_t *values, unsigned count)
 {
     struct calllog_line line;
-    calllog_begin(&line, "application", event, name);
-    if (arguments) {
-        calllog_words(&line, "args", arguments, count);
-    }
-    if (result) {
-        calllog_hex(&line, "result", *result);
-    }
+    calllog_begin(&probe_log, &line, kind, "application", name, values, count);
     calllog_commit(&probe_log, &line);
 }

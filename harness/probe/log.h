@@ -9,8 +9,7 @@
 
 extern struct calllog probe_log;
 
-/* One event of the application: "call", "return" or "event"; arguments and result may be NULL. */
-void probe_log_call(const char *event, const char *name, const uint64_t *arguments, unsigned count,
-                    const uint64_t *result);
+/* One line of the application, with `count` arguments, or the result of a return. */
+void probe_log_call(enum calllog_kind kind, const char *name, const uint64_t *values, unsigned count);
 
 #endif

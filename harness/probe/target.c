@@ -21,7 +21,7 @@ uint64_t component_call(enum function function, const uint64_t *arguments)
 static void log_event(const char *event)
 {
     struct calllog_line line;
-    calllog_begin(&line, "target", "event", event);
+    calllog_begin(&probe_log, &line, CALLLOG_EVENT, "target", event, NULL, 0);
     calllog_commit(&probe_log, &line);
 }
 

@@ -33,10 +33,10 @@ static void call(const struct argument *a, const struct reply *reply)
         reply_error(reply, "no symbol %s", name);
         return;
     }
-    probe_log_call("call", name, arguments, count, NULL);
+    probe_log_call(CALLLOG_CALL, name, arguments, count);
     void (*target)(void) = (void (*)(void))(uintptr_t)a[1].value;
     uint64_t value = vulkan_invoke((enum vulkan_function)function, target, arguments);
-    probe_log_call("return", name, NULL, 0, vulkan_function_info[function].has_result ? &value : NULL);
+    probe_log_call(CALLLOG_RETURN, name, &value, vulkan_function_info[function].has_result);
     reply_result(reply, a[0].value, value);
 }
 
@@ -81,7 +81,7 @@ static void check_end(struct piece *piece)
 {
     if (memcmp((char *)(piece + 1) + piece->size, after, AFTER) != 0) {
         const uint64_t address = (uint64_t)(uintptr_t)(piece + 1);
-        probe_log_call("event", "memory overrun", &address, 1, NULL);
+        probe_log_call(CALLLOG_EVENT, "memory overrun", &address, 1);
     }
 }
 
@@ -92,7 +92,7 @@ static struct piece *piece_of(void *memory)
         return piece;
     }
     const uint64_t address = (uint64_t)(uintptr_t)memory;
-    probe_log_call("event", "foreign memory", &address, 1, NULL);
+    probe_log_call(CALLLOG_EVENT, "foreign memory", &address, 1);
     return NULL;
 }
 
@@ -135,7 +135,7 @@ static void check_given_back(void)
         for (size_t i = 0; i < piece->size; i++) {
             if (bytes[i] != NOT_ZERO) {
                 const uint64_t address = (uint64_t)(uintptr_t)bytes;
-                probe_log_call("event", "memory written late", &address, 1, NULL);
+                probe_log_call(CALLLOG_EVENT, "memory written late", &address, 1);
                 break;
             }
         }
@@ -206,7 +206,7 @@ static VkBool32 VKAPI_PTR hear_message(VkDebugUtilsMessageSeverityFlagBitsEXT se
                               (uint64_t)(uintptr_t)message->pMessage,
                               (uint64_t)object->objectType,
                               object->objectHandle};
-    probe_log_call("event", "message", words, sizeof words / sizeof *words, NULL);
+    probe_log_call(CALLLOG_EVENT, "message", words, sizeof words / sizeof *words);
     return VK_FALSE;
 }
 
@@ -216,7 +216,7 @@ static VkBool32 VKAPI_PTR hear_report(VkDebugReportFlagsEXT flags, VkDebugReport
     const uint64_t words[] = {
         (uint64_t)(uintptr_t)data, flags, (uint64_t)type, object, location, (uint64_t)code, (uint64_t)(uintptr_t)prefix,
         (uint64_t)(uintptr_t)text};
-    probe_log_call("event", "report", words, 8, NULL);
+    probe_log_call(CALLLOG_EVENT, "report", words, 8);
     return VK_FALSE;
 }
 

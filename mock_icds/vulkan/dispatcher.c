@@ -148,7 +148,7 @@ static void check_types(const struct vulkan_function_info *info, const uint64_t 
         const VkBaseInStructure *part = info->chained >> i & 1 ? pointer(a[i]) : NULL;
         if (part && !is_empty_list(info, a, i) && (int32_t)part->sType != info->types[i]) {
             struct calllog_line line;
-            calllog_begin(&line, mock_name, "event", "wrong structure");
+            calllog_begin(&mock_log, &line, CALLLOG_EVENT, mock_name, "wrong structure", NULL, 0);
             calllog_string(&line, "function", info->name, strlen(info->name));
             calllog_hex(&line, "type", (uint64_t)part->sType);
             calllog_commit(&mock_log, &line);
@@ -160,8 +160,7 @@ static void log_call(enum vulkan_function function, const uint64_t *a, bool look
 {
     const struct vulkan_function_info *info = &vulkan_function_info[function];
     struct calllog_line line;
-    calllog_begin(&line, mock_name, "call", info->name);
-    calllog_words(&line, "args", a, info->parameter_count);
+    calllog_begin(&mock_log, &line, CALLLOG_CALL, mock_name, info->name, a, info->parameter_count);
     calllog_open_object(&line, "in");
     if (looks && function == VULKAN_vkCreateInstance) {
         log_instance_info(&line, pointer(a[0]));
@@ -182,10 +181,8 @@ static void log_call(enum vulkan_function function, const uint64_t *a, bool look
 static void log_return(enum vulkan_function function, uint64_t result)
 {
     struct calllog_line line;
-    calllog_begin(&line, mock_name, "return", vulkan_function_info[function].name);
-    if (vulkan_function_info[function].has_result) {
-        calllog_hex(&line, "result", result);
-    }
+    const struct vulkan_function_info *about = &vulkan_function_info[function];
+    calllog_begin(&mock_log, &line, CALLLOG_RETURN, mock_name, about->name, &result, about->has_result);
     calllog_commit(&mock_log, &line);
 }
 

@@ -31,14 +31,12 @@ static void log_lookup(const char *query, uint64_t handle, const char *name, fun
 {
     struct calllog_line line;
     const uint64_t arguments[] = {handle, (uint64_t)(uintptr_t)name};
-    calllog_begin(&line, mock_name, "call", query);
-    calllog_words(&line, "args", arguments, 2);
+    calllog_begin(&mock_log, &line, CALLLOG_CALL, mock_name, query, arguments, 2);
     calllog_open_object(&line, "in");
     calllog_string(&line, "pName", name, strnlen(name, 512));
     calllog_close_object(&line);
     calllog_commit(&mock_log, &line);
-    calllog_begin(&line, mock_name, "return", query);
-    calllog_hex(&line, "result", (uint64_t)(uintptr_t)entry);
+    calllog_begin(&mock_log, &line, CALLLOG_RETURN, mock_name, query, &(uint64_t){(uint64_t)(uintptr_t)entry}, 1);
     calllog_commit(&mock_log, &line);
 }
 
@@ -67,11 +65,9 @@ static int32_t call_own(enum vulkan_level level, int index, const void *object, 
     snprintf(text, sizeof text, "%.*s", (int)length, name);
     struct calllog_line line;
     const uint64_t arguments[] = {(uint64_t)(uintptr_t)object, word};
-    calllog_begin(&line, mock_name, "call", text);
-    calllog_words(&line, "args", arguments, 2);
+    calllog_begin(&mock_log, &line, CALLLOG_CALL, mock_name, text, arguments, 2);
     calllog_commit(&mock_log, &line);
-    calllog_begin(&line, mock_name, "return", text);
-    calllog_hex(&line, "result", 2000 + (uint64_t)index);
+    calllog_begin(&mock_log, &line, CALLLOG_RETURN, mock_name, text, &(uint64_t){2000 + (uint64_t)index}, 1);
     calllog_commit(&mock_log, &line);
     return 2000 + index;
 }

@@ -25,7 +25,7 @@ static uint64_t name_object(const uint64_t *a)
 {
     const VkDebugUtilsObjectNameInfoEXT *info = pointer(a[1]);
     struct calllog_line line;
-    calllog_begin(&line, mock_name, "event", "named object");
+    calllog_begin(&mock_log, &line, CALLLOG_EVENT, mock_name, "named object", NULL, 0);
     calllog_hex(&line, "type", (uint64_t)info->objectType);
     calllog_hex(&line, "handle", info->objectHandle);
     calllog_commit(&mock_log, &line);

@@ -61,8 +61,7 @@ VkResult negotiation(uint32_t *version)
 {
     struct calllog_line line;
     const uint64_t arguments[] = {(uint64_t)(uintptr_t)version};
-    calllog_begin(&line, mock_name, "call", "vk_icdNegotiateLoaderICDInterfaceVersion");
-    calllog_words(&line, "args", arguments, 1);
+    calllog_begin(&mock_log, &line, CALLLOG_CALL, mock_name, "vk_icdNegotiateLoaderICDInterfaceVersion", arguments, 1);
     calllog_open_object(&line, "in");
     calllog_hex(&line, "version", *version);
     calllog_close_object(&line);
@@ -72,8 +71,8 @@ VkResult negotiation(uint32_t *version)
     negotiations++;
     VkResult result = agree(version);
     agreed = *version;
-    calllog_begin(&line, mock_name, "return", "vk_icdNegotiateLoaderICDInterfaceVersion");
-    calllog_hex(&line, "result", (uint64_t)result);
+    calllog_begin(&mock_log, &line, CALLLOG_RETURN, mock_name, "vk_icdNegotiateLoaderICDInterfaceVersion",
+                  &(uint64_t){(uint64_t)result}, 1);
     calllog_open_object(&line, "out");
     calllog_hex(&line, "version", *version);
     calllog_close_object(&line);

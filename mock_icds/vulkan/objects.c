@@ -34,7 +34,7 @@ static void log_object(const char *event, enum kind kind, int index, uint64_t ha
     struct calllog_line line;
     char detail[64];
     snprintf(detail, sizeof detail, "%s %d", kind_names[kind], index);
-    calllog_begin(&line, mock_name, "event", event);
+    calllog_begin(&mock_log, &line, CALLLOG_EVENT, mock_name, event, NULL, 0);
     calllog_string(&line, "detail", detail, strlen(detail));
     calllog_hex(&line, "handle", handle);
     calllog_commit(&mock_log, &line);

@@ -48,7 +48,8 @@ static void log_surface(uint64_t surface)
 {
     struct calllog_line line;
     bool is_own = config.surfaces && object_of(surface, KIND_surface) != NULL;
-    calllog_begin(&line, mock_name, "event", is_own ? "own surface" : "surface of the loader");
+    calllog_begin(&mock_log, &line, CALLLOG_EVENT, mock_name, is_own ? "own surface" : "surface of the loader", NULL,
+                  0);
     calllog_hex(&line, "handle", surface);
     if (!is_own && surface && !config.surfaces) {
         log_platform(&line, pointer(surface));
@@ -67,7 +68,7 @@ static void log_window(const VkBaseInStructure *info)
     const int type = (int)info->sType;
     if (type == XLIB || type == XCB || type == WAYLAND) {
         struct calllog_line line;
-        calllog_begin(&line, mock_name, "event", "window");
+        calllog_begin(&mock_log, &line, CALLLOG_EVENT, mock_name, "window", NULL, 0);
         calllog_hex(&line, "connection", window->connection);
         calllog_hex(&line, "window", type == XCB ? (uint32_t)window->window : window->window);
         calllog_commit(&mock_log, &line);
