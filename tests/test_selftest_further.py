@@ -4,18 +4,23 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Iterable
+from typing import Any
 
+from harness.run.cases import CASE
 from harness.selftest.further import FEW, Check, FurtherFaults, Seen
+from harness.selftest.matrix import Matrix
 from harness.selftest.mutants import Mutant
-from harness.selftest.worker import Task
+from harness.selftest.report import open_mutants
+from harness.selftest.worker import Result, Task
 
 OWN, SECTION, ANY = "DISC-LNX-014", "DISC-LNX-015", "LAY-CHN-003"
 
 
-def mutant(name: str, requirement: str, family: str = "") -> Mutant:
+def mutant(name: str, requirement: str, family: str = "", cases: str = "") -> Mutant:
     function = f"loader_{name.partition('_')[0]}" if family else ""
-    return Mutant(name, (requirement,), "", function=function, family=family)
+    return Mutant(name, (requirement,), "", function=function, family=family, cases=cases)
 
 
 def check(name: str, cases: Iterable[int]) -> Check:
@@ -34,7 +39,8 @@ def tasks(
     seen = seen or Seen()
     by_name = {one.name: one for one in checks}
     handed_out = []
-    for task in FurtherFaults(by_name, list(mutants), of_function or {}, seen).tasks():
+    ids = [f"case {number}" for number in range(100)]
+    for task in FurtherFaults(by_name, ids, list(mutants), of_function or {}, seen).tasks():
         handed_out.append(task)
         seen.ran[task.fault or ""].update(task.cases)
         if proves(task):
@@ -119,3 +125,44 @@ def test_a_fault_of_a_function_meets_the_cases_of_that_function_first() -> None:
     handed_out = tasks([check("test_a", range(4))], faults, of_function=of_function)
     assert (handed_out[0].fault, set(handed_out[0].cases) < {2, 3}) == ("clFinish_lost", True)
     assert sorted(met(handed_out, "clRetainEvent_lost")) == [0, 1, 2, 3]
+
+
+def test_a_fault_meets_the_cases_first_that_it_names() -> None:
+    """However far away its requirement is, and not only those that it names."""
+    faults = [mutant("own", OWN), mutant("elsewhere", ANY, cases="case 17 or case 19")]
+    handed_out = tasks([check("test_a", range(10, 30))], faults)
+    assert handed_out[0] == Task("elsewhere", (17, 19), until="own")
+    assert len(met(handed_out, "elsewhere")) > 2
+
+
+def matrix(ids: Iterable[str], mutants: Iterable[Mutant]) -> Matrix:
+    """All cases are supported, and belong to the requirement OWN."""
+    case = types.SimpleNamespace(requirements=(OWN,))
+    items: list[Any] = [types.SimpleNamespace(nodeid=name, stash={CASE: case}) for name in ids]
+    made = Matrix(items, list(mutants), jobs=1)
+    for one in made.checks.values():
+        one.supported = list(one.cases)
+    return made
+
+
+def test_the_next_of_a_family_meets_the_check_first_that_noticed_the_others() -> None:
+    """With its cases of the function that the fault is in, and then all that it would have met without."""
+    ids = [f"test_{check}[{function}]" for check in "abc" for function in ("clFinish", "clFlush")]
+    faults = [mutant("clFinish_lost", OWN, "lost"), mutant("clFlush_lost", OWN, "lost"), mutant("other", OWN)]
+    one = matrix(ids, faults)
+    own = one._own_cases("red")
+    first = next(own)
+    one._note(first, [Result(4, "fail", None, "", 0.0)])
+    second, third = own
+    assert (second.fault, second.cases[0], sorted(second.cases)) == ("clFlush_lost", 5, list(range(6)))
+    assert (third.fault, third.cases[0]) == ("other", 0)
+
+
+def test_a_fault_that_no_case_notices_met_all_of_them() -> None:
+    ids = [f"test_{check}[{case}]" for check in "ab" for case in range(50)]
+    one = matrix(ids, [mutant("own", OWN), mutant("elsewhere", ANY)])
+    for handed_out in (one._own_cases("red"), one._other_cases()):
+        for task in handed_out:
+            one._note(task, [Result(case, "pass", None, "", 0.0) for case in task.cases])
+    assert {name: caught.cases for name, caught in one.caught.items()} == {"own": 100, "elsewhere": 100}
+    assert [caught.mutant.name for caught in open_mutants(one)] == ["own", "elsewhere"]

@@ -17,9 +17,12 @@ from harness.selftest.worker import Task
 
 FEW = 6  # cases of a check that meet a fault of other requirements, at least
 OWN, SECTION, ANY = range(3)  # distances: faults of the check's requirements, of their sections, and all others
-Share = Literal["one", "few", "all"]  # of a check's cases
+Share = Literal["named", "one", "few", "all"]  # of a check's cases
 
 ROUNDS: tuple[tuple[int, Share], ...] = (
+    (OWN, "named"),
+    (SECTION, "named"),
+    (ANY, "named"),
     (OWN, "one"),
     (OWN, "few"),
     (SECTION, "one"),
@@ -58,12 +61,18 @@ class Seen:
 
 
 class FurtherFaults:
-    """Tasks for checks without proof. `of_function` holds the cases that have an API function in their names."""
+    """Tasks for checks without proof. `of_function` holds the cases that have an API function in their IDs."""
 
     def __init__(
-        self, checks: Mapping[str, Check], mutants: Sequence[Mutant], of_function: Mapping[str, Set[int]], seen: Seen
+        self,
+        checks: Mapping[str, Check],
+        ids: Sequence[str],
+        mutants: Sequence[Mutant],
+        of_function: Mapping[str, Set[int]],
+        seen: Seen,
     ) -> None:
         self._checks = checks
+        self._ids = ids
         self._mutants = mutants
         self._of_function = of_function
         self._naming = frozenset().union(*of_function.values())
@@ -116,6 +125,8 @@ class FurtherFaults:
         cases = check.supported
         if share == "all":
             return cases
+        if share == "named":
+            cases = [] if mutant.family else [case for case in cases if mutant.names(self._ids[case])]
         if mutant.family and share == "one":
             named = self._of_function.get(mutant.api_function, frozenset())
             cases = [case for case in cases if case in named or case not in self._naming]

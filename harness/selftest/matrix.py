@@ -129,7 +129,7 @@ class Matrix:
             pool.run(self._other_cases(), done)
             if prove_checks:
                 mutants = [caught.mutant for caught in self.caught.values()]
-                pool.run(FurtherFaults(self.checks, mutants, self._of_function, self._seen).tasks(), done)
+                pool.run(FurtherFaults(self.checks, self._ids, mutants, self._of_function, self._seen).tasks(), done)
 
     def _note(self, task: Task, results: list[Result]) -> None:
         caught = self.caught[task.fault or ""]
