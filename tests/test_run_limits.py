@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.run import plugin
+from harness.run import plugin, tested
 from harness.run.cases import CASE, Case
 
 
@@ -28,8 +28,8 @@ def test_limits_follow_what_is_expected(
     deviation = None if verdicts == ("pass",) else SimpleNamespace(deviates=deviates)
     expected = SimpleNamespace(verdicts=verdicts, deviation=deviation)
     file = SimpleNamespace(expected=lambda requirements, name: expected)
-    monkeypatch.setattr(plugin.tested, "expectations", lambda config: file)
-    monkeypatch.setattr(plugin.tested, "time_limit", lambda config, subject: 7.0)
+    monkeypatch.setattr(tested, "expectations", lambda config: file)
+    monkeypatch.setattr(tested, "time_limit", lambda config, subject: 7.0)
     node = SimpleNamespace(stash={CASE: Case("suites/test_a.py::test_b", ("A-B-001",), "dispatch")})
     request: Any = SimpleNamespace(node=node, config=None)
     subject: Any = SimpleNamespace(default_time_limit=20.0)
