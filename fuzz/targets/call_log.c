@@ -363,7 +363,9 @@ void target_run(void)
 {
     size_t size = 8 * (1 + (size_t)take_below(1400)); /* numbers in its head are read and written at once: aligned */
     char *file = guarded(CALLLOG_HEADER + size);
-    struct calllog log = {.map = (unsigned char *)file, .size = size, .start = take_long(), .thread = take_long()};
+    struct calllog log = {.map = (unsigned char *)file, .size = size};
+    log.start = take_long();
+    log.thread = take_long();
     size_t used = 0;
     uint64_t lost = 0;
     for (int i = 0; i < LINES && !input_ended(); i++) {

@@ -270,12 +270,16 @@ static inline bool copy_plain_8(char *to, const char *text)
     return are_plain(eight);
 }
 
-static inline bool copy_plain_4(char *to, const char *text)
+/* The same of four to eight bytes. */
+static inline bool copy_plain_few(char *to, const char *text, size_t length)
 {
-    uint32_t four;
-    memcpy(&four, text, sizeof four);
-    memcpy(to, &four, sizeof four);
-    return are_plain(four | UINT64_C(0x2020202000000000));
+    uint32_t first;
+    uint32_t last;
+    memcpy(&first, text, sizeof first);
+    memcpy(&last, text + length - sizeof last, sizeof last);
+    memcpy(to, &first, sizeof first);
+    memcpy(to + length - sizeof last, &last, sizeof last);
+    return are_plain(first | (uint64_t)last << 32);
 }
 
 /* Copies plain text where there is room for it; its last bytes together with some before them, which are copied twice.
@@ -299,8 +303,7 @@ static inline char *plain_at(char *to, const char *text, size_t length)
         return good && copy_plain_8(to + length - 8, text + length - 8) ? to + length : NULL;
     }
     if (length >= 4) {
-        good = copy_plain_4(to, text) && copy_plain_4(to + length - 4, text + length - 4);
-        return good ? to + length : NULL;
+        return copy_plain_few(to, text, length) ? to + length : NULL;
     }
     for (; at < length && good; at++) {
         good = is_plain((unsigned char)text[at]);

@@ -45,9 +45,15 @@ def text(content: bytes) -> bytes:
     return bytes([len(content)]) + content
 
 
-def line(event: int, who: bytes, name: bytes, *parts: bytes) -> bytes:
-    """One line of a call log, as the target `call_log` reads it from its input."""
-    return bytes([event]) + text(who) + text(name) + bytes([len(parts)]) + b"".join(parts)
+def line(event: int, who: bytes, name: bytes, *parts: bytes, values: int = 0) -> bytes:
+    """One line of a call log with so many values, as the target `call_log` reads it from its input."""
+    numbers = bytes([7 if values > 7 else 0, values]) + b"".join(number(1 << i % 64) for i in range(values))
+    return bytes([event]) + text(who) + text(name) + numbers + bytes([len(parts)]) + b"".join(parts)
+
+
+def number(value: int) -> bytes:
+    """As take_long reads it."""
+    return value.to_bytes(8, "little")
 
 
 def member(key: int, kind: int, rest: bytes = b"") -> bytes:
@@ -62,17 +68,19 @@ def call_log() -> Iterator[bytes]:
         return member(4, 5, len(content).to_bytes(2, "little") + content + bytes([times]))
 
     def words(count: int) -> bytes:
-        return member(0, 1, bytes([0, count]) + b"".join((1 << i).to_bytes(8, "little") for i in range(count)))
+        return member(0, 1, bytes([0, count]) + b"".join(number(1 << i) for i in range(count)))
 
-    number = member(1, 0, (0x123456789ABCDEF0).to_bytes(8, "little"))
+    result = member(1, 0, number(0x123456789ABCDEF0))
     begin, end = member(2, 3), member(2, 7)
     for size in (0, 1, 200, 1399):
-        log = size.to_bytes(2, "little")
-        yield log + line(0, b"vendor", b"clFinish", words(3), begin, string(b'a"b\\c\n\x80\xff'), end)
-        yield log + line(1, b"layer", b"clFlush", number, begin, begin, number, end, end) * 3
+        log = size.to_bytes(2, "little") + number(size) + number(0x7F0000000000)
+        yield log + line(0, b"vendor", b"clFinish", words(3), begin, string(b'a"b\\c\n\x80\xff'), end, values=3)
+        yield log + line(1, b"layer", b"clFlush", result, begin, begin, result, end, end, values=1) * 3
         yield log + line(2, b"\x01" * 120, b"loaded", string(b"\x00\x7f~ ", 7), string(b"x" * 200, 3)) * 2
-    yield b"\0\4" + line(0, b"deep", b"x", *[begin] * 18, number, *[end] * 18)
-    yield b"\0\4" + line(0, b"long", b"x", *[string(b"\x00" * 90, 7)] * 3, number)
+    for values in (0, 64, 65):
+        log = b"\0\4" + number(0) * 2
+        yield log + line(0, b"deep", b"x", *[begin] * 18, result, *[end] * 18, values=values)
+        yield log + line(0, b"long", b"x", *[string(b"\x00" * 90, 7)] * 3, result, values=values)
 
 
 if __name__ == "__main__":
