@@ -166,3 +166,10 @@ def test_a_fault_that_no_case_notices_met_all_of_them() -> None:
             one._note(task, [Result(case, "pass", None, "", 0.0) for case in task.cases])
     assert {name: caught.cases for name, caught in one.caught.items()} == {"own": 100, "elsewhere": 100}
     assert [caught.mutant.name for caught in open_mutants(one)] == ["own", "elsewhere"]
+
+
+def test_checks_meet_faults_in_turn() -> None:
+    """Several processes then find out something about several checks, and not about one that the first has proven."""
+    checks = [check("test_a", range(5)), check("test_b", range(5, 10))]
+    handed_out = tasks(checks, [mutant(f"fault_{number}", OWN) for number in range(4)])
+    assert [task.cases[0] // 5 for task in handed_out[:8]] == [0, 1] * 4

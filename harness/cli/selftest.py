@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.build import ROOT, require_checkout
-from harness.cli.loader import output_path, positive
+from harness.cli.loader import WAITING, output_path, positive
 from harness.errors import Exit, UsageError
 from harness.report.blocks import wrap
 from harness.report.terminal import Terminal
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", metavar="EXPRESSION", help="with --fault: only these checks, as pytest's -k has it")
     parser.add_argument("--sample", metavar="N", type=positive, help="only so many faults, chosen at random")
     parser.add_argument("--seed", metavar="S", type=int, help="the seed of --sample; default: a new one each time")
-    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
+    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: four more than processors")
     parser.add_argument("--json", metavar="FILE", help="write the result there")
     parser.add_argument("--suite", metavar="NAME", help="only this suite, and the faults of its requirements")
     parser.add_argument("--suites", metavar="DIR", help="a folder named `suites` in place of the project's own")
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     whole = not args.fault and not args.sample and target.named is None
     terminal = Terminal(sys.stdout)
     started = time.monotonic()
-    jobs = args.j or len(os.sched_getaffinity(0))
+    jobs = args.j or len(os.sched_getaffinity(0)) + WAITING
     folder = suites / (args.suite or target.folder)
     subject = target.arguments(chosen)
     keyword = ("-k", args.k) if args.k else ()

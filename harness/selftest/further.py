@@ -7,7 +7,8 @@ What is left after the last round met every fault, those of its own requirements
 
 from __future__ import annotations
 
-from collections import defaultdict
+import itertools
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal
@@ -31,6 +32,7 @@ ROUNDS: tuple[tuple[int, Share], ...] = (
     (SECTION, "few"),
     (ANY, "few"),
 )
+AT_ONCE = 16  # checks that meet faults in turn: what a task finds out is known before the next of its check, mostly
 _TWIN = "_through_layers"  # how the name of a check ends that asks through layers what another asks without
 _GOLDEN = 0.618  # its multiples are spread evenly, however many there are
 
@@ -81,9 +83,15 @@ class FurtherFaults:
     def tasks(self) -> Iterator[Task]:
         """One fault and one check each, as long as the check is not proven."""
         for distance, share in ROUNDS:
-            for check in self._checks.values():
-                if not check.proof and check.applicable:
-                    yield from self._round(check, distance, share)
+            left = (check for check in self._checks.values() if check.applicable and not check.proof)
+            rounds = (self._round(check, distance, share) for check in left)
+            open_rounds = deque(itertools.islice(rounds, AT_ONCE))
+            while open_rounds:
+                tasks = open_rounds.popleft()
+                task = next(tasks, None)
+                if task:
+                    yield task
+                open_rounds.extend([tasks] if task else itertools.islice(rounds, 1))
 
     def _round(self, check: Check, distance: int, share: Share) -> Iterator[Task]:
         families: set[str] = set()
