@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -54,12 +55,10 @@ class Configuration:
 
 
 T = "enable_testing()\n"
-# A third of what is compiled is for Vulkan, by the same rules: test_consumer_settings.py looks at every target.
-NO_VULKAN = "-DCLHARNESS_VULKAN_HEADERS=OFF"
 CONFIGURATIONS = {
     # Each builds the whole harness, which takes as long as hundreds of other tests: what goes together is one project.
-    "make, Debug, after the loader, sanitizers, warnings are errors": Configuration(
-        f"{T}{STRICT}{LOADER}{CLHARNESS}{SUITES}",
+    "make, after the loader, sanitizers, warnings are errors, link-time optimisation": Configuration(
+        f"{T}{STRICT}set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n{LOADER}{CLHARNESS}{SUITES}",
         (
             "-DCMAKE_BUILD_TYPE=Debug",
             "-DCMAKE_C_FLAGS=-fsanitize=address,undefined --coverage "
@@ -69,46 +68,47 @@ CONFIGURATIONS = {
         ),
         generator="Unix Makefiles",
     ),
-    "several configurations, fetched before the loader, link-time optimisation, in C++, without extensions": (
-        Configuration(
-            f"include(CTest)\nset(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n{FETCH}enable_language(C)\n{LOADER}{SUITES}",
-            (
-                "-DCMAKE_C_EXTENSIONS=OFF",
-                "-DCMAKE_C_STANDARD=99",
-                "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,-Bsymbolic-functions",
-                "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,--no-undefined",
-                NO_VULKAN,
-            ),
-            generator="Ninja Multi-Config",
-            build=("--config", "Release"),
-            needs="g++",
-            languages="CXX",
-        )
-    ),
-    "clang, folders, names, unity": Configuration(
-        f"{T}{FOLDERS}{CLHARNESS}{LOADER}{BY_NAME}{SUITES}",
+    "clang, several configurations, fetched before the loader, in C++, folders, names, unity": Configuration(
+        f"include(CTest)\n{FOLDERS}{FETCH}enable_language(C)\n{LOADER}{BY_NAME}{SUITES}",
         (
-            *(
-                "-DCMAKE_C_COMPILER=clang",
-                "-DCMAKE_UNITY_BUILD=ON",
-                "-DBUILD_SHARED_LIBS=ON",
-                "-DCMAKE_C_CLANG_TIDY=false",
-            ),
-            *(
-                "-DCMAKE_POSITION_INDEPENDENT_CODE=OFF",
-                "-DCMAKE_C_VISIBILITY_PRESET=hidden",
-                "-DCMAKE_BUILD_TYPE=Debug",
-            ),
+            "-DCMAKE_C_COMPILER=clang",
+            "-DCMAKE_UNITY_BUILD=ON",
+            "-DBUILD_SHARED_LIBS=ON",
+            "-DCMAKE_C_CLANG_TIDY=false",
+            "-DCMAKE_POSITION_INDEPENDENT_CODE=OFF",
+            "-DCMAKE_C_VISIBILITY_PRESET=hidden",
+            "-DCMAKE_C_EXTENSIONS=OFF",
+            "-DCMAKE_C_STANDARD=99",
+            "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,-Bsymbolic-functions",
+            "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,--no-undefined",
         ),
+        generator="Ninja Multi-Config",
+        build=("--config", "Debug"),
         needs="clang",
+        languages="CXX",
     ),
 }
+# What else is as common among loaders as those, one thing at a time: for ci/nightly.
+FURTHER = {
+    "Debug, before the loader": Configuration(f"{T}{CLHARNESS}{LOADER}{SUITES}", ("-DCMAKE_BUILD_TYPE=Debug",)),
+    "Release of several configurations, fetched after the loader": Configuration(
+        f"include(CTest)\n{LOADER}{FETCH}{SUITES}", generator="Ninja Multi-Config", build=("--config", "Release")
+    ),
+    "link-time optimisation, in C++": Configuration(
+        f"{T}set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n{CLHARNESS}enable_language(C)\n{LOADER}{SUITES}",
+        needs="g++",
+        languages="CXX",
+    ),
+}
+if os.environ.get("CLHARNESS_WHOLE_TESTS"):
+    CONFIGURATIONS |= FURTHER
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_faulty_loader_is_red_and_sound_one_green(name: str, tmp_path: Path) -> None:
     chosen = CONFIGURATIONS[name]
-    for program in (chosen.needs, "make" if "Make" in chosen.generator else "ninja"):
+    languages = ["c++"] if chosen.languages == "CXX" else []
+    for program in (chosen.needs, "make" if "Make" in chosen.generator else "ninja", *languages):
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")
     if not re.search(rf"^[* ] {chosen.generator} *=", run("cmake", "--help").stdout, re.M):

@@ -21,7 +21,7 @@ TESTING = "enable_testing()\n"
 
 
 def consumer(folder: Path, text: str) -> Consumer:
-    project = Consumer(folder, text)
+    project = Consumer(folder, text, tries_compiler=FUNCTIONS not in text)
     (folder / "empty.c").write_text("int nothing;\n")
     return project
 
