@@ -246,5 +246,5 @@ FAULT(images_of_buffers_are_not_filled)
 FAULT(images_of_buffers_are_not_copied)
 /* Copies no buffers that the host may not use. */
 FAULT(hidden_buffers_are_not_copied)
-/* Lists the first extension of its devices a second time, as the last one. */
+/* Lists the first extension with its version a second time, as the last one. */
 FAULT(extensions_are_listed_twice)

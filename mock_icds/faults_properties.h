@@ -100,8 +100,6 @@ FAULT(queue_device_gives)
 
 /* Answers error VALUE (0: none) to an unknown name in the properties of a buffer or an image. */
 FAULT(memory_unknown_name_gives)
-/* Answers error VALUE (0: none) to a bad value in the properties of a buffer or an image. */
-FAULT(memory_bad_value_gives)
 /* Answers error VALUE (0: none) to a repeated name in the properties of a buffer or an image. */
 FAULT(memory_repeated_name_gives)
 /* Gives a buffer or image that is made with a property list other flags. */

@@ -293,11 +293,6 @@ static cl_int answer_extensions(const struct object *device, const uint64_t *res
         }
         at += word;
     }
-    if (length > 0 && fault(FAULT_extensions_are_listed_twice, ANY_PLATFORM)) {
-        size_t word = strcspn(text, " ");
-        memcpy(text + length, text, word);
-        length += word + 1;
-    }
     text[length > 0 ? length - 1 : 0] = '\0';
     return answer_info(rest, text, strlen(text) + 1);
 }

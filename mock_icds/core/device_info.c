@@ -159,6 +159,9 @@ static cl_int answer_extensions(const char *extensions, const uint64_t *rest)
         at += length;
     }
     count -= count > 0 && fault(FAULT_extensions_lack_the_last_version, ANY_PLATFORM);
+    if (count > 0 && count < MOST && fault(FAULT_extensions_are_listed_twice, ANY_PLATFORM)) {
+        listed[count++] = listed[0];
+    }
     return answer_info(rest, listed, count * sizeof *listed);
 }
 

@@ -105,14 +105,8 @@ static const struct property_rules queue_rules = {queue_properties, sizeof queue
 
 /* --- buffers, images, samplers --- */
 
-static cl_int check_memory_boolean(const struct property *property, const void *about)
-{
-    (void)about;
-    return check_boolean(property, FAULT_memory_bad_value_gives, CL_INVALID_PROPERTY);
-}
-
 static const struct property_rule memory_properties[] = {
-    {CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, PROPERTY_VALUE, "cl_ext_buffer_device_address", check_memory_boolean},
+    {CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, PROPERTY_VALUE, "cl_ext_buffer_device_address", NULL},
 };
 static const struct property_rules memory_rules = {memory_properties,
                                                    sizeof memory_properties / sizeof *memory_properties,
