@@ -475,7 +475,8 @@ def test_mutants_of_the_reference_loader_end_with_a_page(tmp_path: Path, capsys:
     """From its compile_commands.json, its own suites, a check of them: the newline at the end of a file."""
     out = tmp_path / "out"
     words = ["--file", "os_linux.c", "--function", "folder_each", "--sample", "3", "--seed", "1"]
-    assert main(["mutants", *words, "-j", "1", "-k", "test_library_path_without_final_newline", "--out", str(out)]) == 0
+    words += ["--suite", "discovery", "-k", "test_library_path_without_final_newline"]
+    assert main(["mutants", *words, "-j", "1", "--out", str(out)]) == 0
     shown = capsys.readouterr().out
     assert " mutants found" in shown
     assert "Lines that cases reach" in shown

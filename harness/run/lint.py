@@ -10,7 +10,7 @@ import ast
 import inspect
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness.expectations import Expectations
@@ -121,10 +121,11 @@ def unused_expectations(cases: Sequence[Case], known: Iterable[Expectations]) ->
 def faults_without_their_cases(cases: Sequence[Case], faults: Iterable[Mutant]) -> Iterator[str]:
     """Mutants that name cases which do not exist."""
     suites = {case.suite for case in cases}
+    names = "\n".join(case.id for case in cases)
     for fault in faults:
         own = set(map(suite_of, fault.requirements))
         for part in fault.parts if own <= suites else ():
-            if not any(part in case.id for case in cases):
+            if part not in names:
                 yield f"mutant {fault.name}: no case has {part!r} in its name; correct `cases`"
 
 
@@ -138,9 +139,11 @@ def unused_mock_faults(header: Path, folders: Iterable[Path]) -> Iterator[str]:
 
     A fault is written as a text, with `=VALUE` or `@PLATFORM` or without; an f-string may leave parts of it open.
     """
-    listed = re.findall(r"^FAULT\((\w+)\)", header.read_text(), re.M)
-    name = f"{header.parent.name}/{header.name}"
-    yield from (f"{name}: {fault} is there {n} times" for fault, n in Counter(listed).items() if n > 1)
+    return _unused(header, *_written(folders))
+
+
+def _written(folders: Iterable[Path]) -> tuple[set[str], re.Pattern[str]]:
+    """The texts in the files of folders, and what those look like that are put together."""
     texts: set[str] = set()
     patterns: set[str] = set()
     for path in (path for folder in folders for kind in ("*.py", "*.toml") for path in folder.rglob(kind)):
@@ -150,7 +153,13 @@ def unused_mock_faults(header: Path, folders: Iterable[Path]) -> Iterator[str]:
                 patterns.add(r"\w+".join(map(re.escape, text.split("\0"))))
             elif "\0" not in text:
                 texts.add(text)
-    composed = re.compile("|".join(patterns) or "$.")
+    return texts, re.compile("|".join(patterns) or "$.")
+
+
+def _unused(header: Path, texts: Collection[str], composed: re.Pattern[str]) -> Iterator[str]:
+    listed = re.findall(r"^FAULT\((\w+)\)", header.read_text(), re.M)
+    name = f"{header.parent.name}/{header.name}"
+    yield from (f"{name}: {fault} is there {n} times" for fault, n in Counter(listed).items() if n > 1)
     for fault in listed:
         if fault not in texts and not composed.fullmatch(fault):
             yield f"{name}: no suite and no test uses {fault}; write its check, or remove it"
@@ -170,6 +179,7 @@ def lint_whole(
     if any(folder.name not in collected and any(folder.glob("test_*.py")) for folder in folders):
         return []
     problems = [*unused_expectations(cases, known), *faults_without_their_cases(cases, faults.values())]
+    written = _written(_users(root))
     for header in (path for kind in NAMES for path in fault_lists(kind, root)):
-        problems += unused_mock_faults(header, _users(root))
+        problems += _unused(header, *written)
     return problems

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of tests that are all but over once Python has imported what they use: it is imported once, and each runs in
+a fork of that process, with arguments, environment, folder and output of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.build import ROOT
+
+# Reads a line for each program: where to run, what, with what; forks, and says how the child ended.
+SERVER = """
+import atexit, importlib, json, os, sys
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+for line in sys.stdin:
+    order = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        os.chdir(order["folder"])
+        os.environ.clear()
+        os.environ.update(order["environment"])
+        for descriptor, name in ((0, os.devnull), (1, order["output"]), (2, order["errors"])):
+            file = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+            os.dup2(file, descriptor)
+            os.close(file)
+        sys.stdin = open(0, closefd=False)
+        sys.argv[:] = ["-c", *order["arguments"]]
+        code = 1
+        try:
+            exec(compile(order["program"], "<program>", "exec"), {"__name__": "__main__"})
+            code = 0
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1 if end.code else 0
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Forks:
+    """A process that has imported some modules."""
+
+    def __init__(self, *modules: str) -> None:
+        command = [sys.executable, "-c", SERVER, *modules]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+
+    def run(
+        self, program: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+    ) -> subprocess.CompletedProcess[str]:
+        """As `python -c PROGRAM ARGUMENTS` would; what PYTHON… variables say to Python itself is not heeded."""
+        assert self._process.stdin and self._process.stdout
+        with tempfile.TemporaryDirectory() as place:
+            output, errors = Path(place, "output"), Path(place, "errors")
+            order = {"program": program, "arguments": arguments, "folder": str(folder), "environment": environment}
+            self._process.stdin.write(json.dumps(order | {"output": str(output), "errors": str(errors)}) + "\n")
+            self._process.stdin.flush()
+            code = int(self._process.stdout.readline())
+            return subprocess.CompletedProcess(list(arguments), code, output.read_text(), errors.read_text())
+
+    def close(self) -> None:
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
