@@ -41,7 +41,10 @@ NULL = {
 }
 
 # Mutants that other cases notice than those of their function.
-ELSEWHERE = {"clGetPlatformInfo_enters_again": "test_calls_during_initialisation_reach_the_vendors"}
+ELSEWHERE = {
+    "clGetPlatformInfo_enters_again": "test_calls_during_initialisation_reach_the_vendors",
+    "clGetExtensionFunctionAddress_layer_answer_lost": "test_address_queries_are_intercepted",
+}
 
 
 @dataclass(frozen=True)
@@ -293,7 +296,8 @@ class Exported:
     def fault(self, family: str, sentence: str, code: str, instead: str, requirement: str = "") -> Mutant:
         """A mutant of this function: `instead` in the place of `code`."""
         function = self.name if self.slot.reached == "export" else f"queried_{self.name}"
-        name, cases = f"{self.name}_{family}", f"[{self.name}"
+        name = f"{self.name}_{family}"
+        cases = ELSEWHERE.get(name, f"[{self.name}")
         requirements = (requirement or self.requirement,)
         return Mutant(name, requirements, f"{sentence}.", FILE, function, code, instead, family=family, cases=cases)
 
