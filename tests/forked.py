@@ -6,6 +6,7 @@ a fork of that process, with arguments, environment, folder and output of its ow
 from __future__ import annotations
 
 import json
+import select
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ for line in sys.stdin:
         os.environ.clear()
         os.environ.update(order["environment"])
         for descriptor, name in ((0, os.devnull), (1, order["output"]), (2, order["errors"])):
-            file = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+            file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             os.dup2(file, descriptor)
             os.close(file)
         sys.stdin = open(0, closefd=False)
@@ -57,15 +58,27 @@ class Forks:
         self._process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
 
     def run(
-        self, program: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+        self,
+        program: str,
+        arguments: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        together: bool = False,
+        limit: float = 120,
     ) -> subprocess.CompletedProcess[str]:
-        """As `python -c PROGRAM ARGUMENTS` would; what PYTHON… variables say to Python itself is not heeded."""
+        """As `python -c PROGRAM ARGUMENTS` would; what PYTHON… variables say to Python itself is not heeded.
+
+        `together`: errors are written to the output. After `limit` seconds all is over, for whatever comes next, too.
+        """
         assert self._process.stdin and self._process.stdout
         with tempfile.TemporaryDirectory() as place:
-            output, errors = Path(place, "output"), Path(place, "errors")
+            output, errors = Path(place, "output"), Path(place, "output" if together else "errors")
             order = {"program": program, "arguments": arguments, "folder": str(folder), "environment": environment}
             self._process.stdin.write(json.dumps(order | {"output": str(output), "errors": str(errors)}) + "\n")
             self._process.stdin.flush()
+            if not select.select([self._process.stdout], [], [], limit)[0]:
+                self._process.kill()
+                raise TimeoutError(f"no end after {limit} s: {output.read_text() if output.exists() else ''}")
             code = int(self._process.stdout.readline())
             return subprocess.CompletedProcess(list(arguments), code, output.read_text(), errors.read_text())
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import os
 import subprocess
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 from harness.build import ROOT, build
+from tests.forked import Forks
 
 HEAD = '''\
 """A suite."""
@@ -103,7 +106,17 @@ class SmallRun:
         return Outcome(process.returncode, output, read(self.records))
 
     def run(self, *options: str, limit: float = 120) -> Outcome:
-        return self.end(self.start(*options), limit)
+        """The same in a fork of a Python that has imported what the command imports."""
+        _, _, program, *arguments = self.command(*options)
+        done = _forks().run(program, arguments, Path.cwd(), self.environment, together=True, limit=limit)
+        return Outcome(done.returncode, done.stdout, read(self.records))
+
+
+@functools.cache
+def _forks() -> Forks:
+    server = Forks("harness.cli.main", "harness.cli.loader", "harness.run.command")
+    atexit.register(server.close)
+    return server
 
 
 def kept_folder(small: SmallRun, case: str) -> Path:
