@@ -475,9 +475,15 @@ class Convenience(Calls):
 
     def GetExtensionFunctionAddress(self, name: str) -> Value:
         """The address that the loader gives for a function's name; 0 for none."""
-        address = self.call("clGetExtensionFunctionAddress", name)
-        assert isinstance(address, Value)
-        return address
+        return self.function_addresses([name])[0]
+
+    def function_addresses(self, names: Sequence[str]) -> list[Value]:
+        """The addresses that the loader gives for names, one after the other; 0 for none."""
+        addresses: list[int] = []
+        for at in range(0, len(names), _AT_ONCE):
+            calls = [(None, None, "clGetExtensionFunctionAddress", (name,)) for name in names[at : at + _AT_ONCE]]
+            addresses += self.calls_together(calls)
+        return [address for address in addresses if isinstance(address, Value)]
 
 
 def _text(digits: str) -> str:

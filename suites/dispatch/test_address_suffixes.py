@@ -75,9 +75,10 @@ def reached(log: CallLog) -> list[tuple[str, str, str, int | None]]:
 
 def ask(cl: Session, sandbox: Sandbox, names: Iterable[str]) -> list[Request]:
     """Asks for each name, whose terminator is the last readable byte of its page."""
-    requests = [(name, cl.GetExtensionFunctionAddress(name)) for name in names]
-    logs = sandbox.log.during(QUERY)[-len(requests) :]
-    return [Request(name, address, reached(log)) for (name, address), log in zip(requests, logs, strict=True)]
+    asked = list(names)
+    addresses = cl.function_addresses(asked)
+    logs = sandbox.log.during(QUERY)[-len(asked) :]
+    return [Request(n, address, reached(log)) for n, address, log in zip(asked, addresses, logs, strict=True)]
 
 
 def make(loader: Loader, sandbox: Sandbox, world: World, order: Sequence[str] = ()) -> None:
