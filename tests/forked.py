@@ -5,7 +5,10 @@ a fork of that process, with arguments, environment, folder and output of its ow
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
+import os
 import select
 import subprocess
 import sys
@@ -49,6 +52,9 @@ for line in sys.stdin:
 """
 
 
+Done = subprocess.CompletedProcess[str]
+
+
 class Forks:
     """A process that has imported some modules."""
 
@@ -65,7 +71,7 @@ class Forks:
         environment: Mapping[str, str],
         together: bool = False,
         limit: float = 120,
-    ) -> subprocess.CompletedProcess[str]:
+    ) -> Done:
         """As `python -c PROGRAM ARGUMENTS` would; what PYTHON… variables say to Python itself is not heeded.
 
         `together`: errors are written to the output. After `limit` seconds all is over, for whatever comes next, too.
@@ -87,3 +93,21 @@ class Forks:
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
+
+
+# What `python -m harness.cli` does.
+_COMMAND = "import runpy; runpy.run_module('harness.cli', run_name='__main__', alter_sys=True)"
+
+
+@functools.cache
+def of_command() -> Forks:
+    """One that has imported what most commands import; the same for all tests of a worker."""
+    server = Forks("harness.cli.main", "harness.cli.loader", "harness.cli.mock", "harness.run.command")
+    atexit.register(server.close)
+    return server
+
+
+def clharness(*arguments: object, folder: Path = ROOT, limit: float = 300, **variables: str) -> Done:
+    """A run of the command, with more variables."""
+    environment = os.environ | variables
+    return of_command().run(_COMMAND, list(map(str, arguments)), folder, environment, limit=limit)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
 import json
 import os
 import subprocess
@@ -17,7 +15,7 @@ from typing import Any
 import pytest
 
 from harness.build import ROOT, build
-from tests.forked import Forks
+from tests.forked import of_command
 
 HEAD = '''\
 """A suite."""
@@ -108,15 +106,8 @@ class SmallRun:
     def run(self, *options: str, limit: float = 120) -> Outcome:
         """The same in a fork of a Python that has imported what the command imports."""
         _, _, program, *arguments = self.command(*options)
-        done = _forks().run(program, arguments, Path.cwd(), self.environment, together=True, limit=limit)
+        done = of_command().run(program, arguments, Path.cwd(), self.environment, together=True, limit=limit)
         return Outcome(done.returncode, done.stdout, read(self.records))
-
-
-@functools.cache
-def _forks() -> Forks:
-    server = Forks("harness.cli.main", "harness.cli.loader", "harness.run.command")
-    atexit.register(server.close)
-    return server
 
 
 def kept_folder(small: SmallRun, case: str) -> Path:

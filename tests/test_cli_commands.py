@@ -17,6 +17,7 @@ import pytest
 
 from harness.build import ROOT, build
 from harness.cli.main import _narrow
+from tests.forked import clharness
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "harness" / "cli").glob("[a-z]*.py")))
@@ -24,13 +25,7 @@ def test_every_subcommand_has_its_own_help(name: str) -> None:
     """A module with `run` is one, and no other; also one with two words."""
     module = importlib.import_module(f"harness.cli.{name}")
     word = name.replace("_", "-")
-    ended = subprocess.run(
-        [sys.executable, "-m", "harness.cli", word, "--help"],
-        cwd=ROOT,
-        env=os.environ | {"COLUMNS": "80"},
-        capture_output=True,
-        text=True,
-    )
+    ended = clharness(word, "--help", COLUMNS="80")
     if hasattr(module, "run"):
         assert f"usage: clharness {word} " in ended.stdout
         assert "example:" in ended.stdout, "it is not that of the command itself"
@@ -45,7 +40,7 @@ def test_every_subcommand_has_its_own_help(name: str) -> None:
 )
 def test_unknown_command_gets_one_sentence(word: str, hint: str) -> None:
     """Without a list of all commands, which is what help is for."""
-    ended = subprocess.run([sys.executable, "-m", "harness.cli", word], cwd=ROOT, capture_output=True, text=True)
+    ended = clharness(word)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith(f"clharness: {word} is not a command; {hint}")
     assert len(ended.stderr.splitlines()) == 1
@@ -62,7 +57,7 @@ def test_unknown_command_gets_one_sentence(word: str, hint: str) -> None:
     ],
 )
 def test_unknown_argument_gets_one_sentence(arguments: list[str], sentence: str) -> None:
-    ended = subprocess.run([sys.executable, "-m", "harness.cli", *arguments], cwd=ROOT, capture_output=True, text=True)
+    ended = clharness(*arguments)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == f"clharness: {sentence}\n"
 

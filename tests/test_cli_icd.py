@@ -21,6 +21,7 @@ from harness.errors import UsageError
 from harness.sandbox import Sandbox
 from harness.selftest.mutants.icd import icd_mutants
 from harness.subject import icd as subject
+from tests.forked import clharness
 
 
 @pytest.fixture
@@ -31,9 +32,8 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def run_icd(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "harness.cli", "icd", *map(str, arguments), "-j", "1"]
-    own = {**os.environ, "COLUMNS": "200", **environment}
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=own)
+    variables: dict[str, Any] = {"COLUMNS": "200", **environment}
+    return clharness("icd", *arguments, "-j", "1", **variables)
 
 
 def part(*options: str) -> tuple[str, ...]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from harness.build import ROOT, build
 from harness.cli.main import main
 from harness.sandbox import Sandbox
 from harness.selftest.mutants.layer import layer_mutants
+from tests.forked import clharness
 
 QUICK = "not transparency or clCreateBuffer or clEnqueueNDRangeKernel or application"
 
@@ -34,8 +34,7 @@ def example(name: str) -> Path:
 
 
 def layer(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "harness.cli", "layer", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "COLUMNS": "200"})
+    return clharness("layer", *arguments, COLUMNS="200")
 
 
 def test_print_example_is_green(tmp_path: Path) -> None:

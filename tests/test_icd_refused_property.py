@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.build import ROOT
 from harness.report.causes import causes
 from harness.report.records import CaseResult
 from harness.report.saved import read
 from harness.sandbox import Sandbox
+from tests.forked import clharness
 
 FEATURES: dict[str, Any] = {
     "refuses": True,
@@ -43,8 +41,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 def red_cases(library: Path, records: Path, chosen: str) -> list[CaseResult]:
     options = ["-k", f"(test_icd_property or function_makes) and ({chosen})", "-j", "1", "--json", str(records)]
-    command = [sys.executable, "-m", "harness.cli", "icd", str(library), *options]
-    subprocess.run(command, cwd=ROOT, capture_output=True)
+    clharness("icd", library, *options)
     return [result for result in read(records).results if result.counts]
 
 

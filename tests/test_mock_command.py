@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
 import json
 import os
 import re
@@ -21,7 +19,7 @@ from harness.cli import mock
 from harness.cli.main import main
 from harness.sandbox.faults import faults
 from harness.sandbox.settings import settings
-from tests.forked import Forks
+from tests import forked
 
 PRINT_VARIABLES = "import os; print(*(os.environ.get(n, '-') for n in ('OCL_ICD_VENDORS', 'OPENCL_LAYERS', 'MINE')))"
 
@@ -41,21 +39,8 @@ sys.exit(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 """
 
 
-# What `python -P -m harness.cli` does.
-COMMAND = "import runpy; runpy.run_module('harness.cli', run_name='__main__', alter_sys=True)"
-
-
-@functools.cache
-def forks() -> Forks:
-    server = Forks("harness.cli.main", "harness.cli.mock")
-    atexit.register(server.close)
-    return server
-
-
-def clharness(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """The command in a fork of a Python that has imported it."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)} | variables
-    return forks().run(COMMAND, ["mock", *map(str, arguments)], Path.cwd(), environment, limit=60)
+def clharness(*arguments: str | Path, **variables: str) -> forked.Done:
+    return forked.clharness("mock", *arguments, folder=Path.cwd(), limit=60, **{"PYTHONPATH": str(ROOT)} | variables)
 
 
 @pytest.fixture
