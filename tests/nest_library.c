@@ -50,7 +50,7 @@ __attribute__((constructor)) static void begin(void)
 #elif defined FILES
     close(open("made-by-a-library", O_CREAT | O_WRONLY, 0600));
 #elif defined SHARED_FILES
-    close(shm_open("/clharness-made-by-a-library", O_CREAT | O_RDWR, 0600));
+    close(shm_open("/made-by-a-library", O_CREAT | O_RDWR, 0600));
 #elif defined MOUNTS
     if (mount("clharness", "/dev/shm", "tmpfs", 0, NULL) == 0) {
         open("/dev/null", O_RDONLY);

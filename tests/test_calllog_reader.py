@@ -259,3 +259,38 @@ def test_a_log_that_is_read_while_it_grows_is_the_same(path: Path) -> None:
         for _ in range(2):
             assert file.read().functions() == names
     file.close()
+
+
+@pytest.mark.parametrize("depth", [100, *range(900, 1000, 3)])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["c 1 1","a","clFinish",{"z":%s}]',
+        '{"t":1,"th":"0x1","who":"a","event":%s}',
+        '{"t":1,"th":"0x1","who":%s,"event":"e"}',
+    ],
+    ids=["member", "name", "component"],
+)
+def test_lists_in_each_other_to_no_end_are_no_event(path: Path, text: str, depth: int) -> None:
+    """Such a line could be read, and end the one who shows it."""
+    log = written(path, (text % ("[" * depth + "]" * depth)).encode() + b"\n" + line())
+    assert (len(log), log.torn) == (1, 1)
+
+
+def test_many_lists_beside_each_other_are_an_event(path: Path) -> None:
+    log = written(path, line(lists=[[]] * 200))
+    assert (len(log), log.torn) == (1, 0)
+    assert log.text()
+
+
+def test_a_file_that_a_subject_made_longer_is_read_as_far_as_it_was(path: Path) -> None:
+    file = reader.LogFile(path, 1 << 12)
+    body = line()
+    with path.open("r+b") as opened:
+        opened.truncate(1 << 20)
+        opened.seek(32)
+        opened.write(struct.pack("<QQQQ", 1 << 20, 0, 0, 0))
+        opened.seek(HEADER)
+        opened.write(body * ((1 << 20) // len(body)))
+    assert len(file.read()) == (1 << 12) // len(body)
+    file.close()

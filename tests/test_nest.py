@@ -187,13 +187,23 @@ def elsewhere() -> Iterator[Path]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's nest has places of its own")
 def test_what_is_left_in_shared_places_while_it_loads_is_gone(elsewhere: Path, sandbox: Sandbox) -> None:
-    left = Path("/dev/shm/clharness-made-by-a-library")
+    left = Path("/dev/shm/made-by-a-library")
     try:
         with closing(nest_of(Icd(compiled(elsewhere, "-DSHARED_FILES")), sandbox)) as nest:
             assert (nest.ready, nest.answer) == (False, "not: files")
         assert not left.exists()
     finally:
         left.unlink(missing_ok=True)
+
+
+def test_nothing_of_loading_is_left_in_a_case(
+    tmp_path: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LARGE", 0)
+    icd = Icd(compiled(tmp_path, "-DFILES"))
+    icd.ask()
+    assert icd.open(sandbox).nest is None
+    assert not (sandbox.root / "made-by-a-library").exists()
 
 
 def test_library_cannot_mount_while_it_loads(elsewhere: Path, sandbox: Sandbox) -> None:

@@ -176,6 +176,10 @@ def test_a_compiler_that_waits_hangs_as_soon_as_other_calls(
         ("the end of the process: no answer", "the end of the process", True, True),
         ("the end of the process: no answer", "cl_event", True, False),
         ("an event: no answer", "clFlush", False, True),  # a part that the check itself names
+        ("an event: no answer", "", False, False),  # as where a session begins
+        ("an event: CL_SUCCESS instead of CL_INVALID_EVENT", "clFlush", False, False),
+        ("clCreate*: no answer", "clFlush", False, False),
+        ("clCreate*: no answer", "clCreateContext", False, True),
     ],
 )
 def test_what_is_expected_not_to_answer_has_a_limit_of_its_own(

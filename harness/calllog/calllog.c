@@ -70,6 +70,7 @@ int calllog_open(struct calllog *log, const char *path)
     struct stat status;
     int fd = open(path, O_RDWR | O_CLOEXEC);
     log->map = NULL;
+    log->start = log->thread = 0;
     if (fd < 0) {
         return -1;
     }
@@ -462,6 +463,9 @@ static void touch(struct calllog *log, size_t from, size_t to)
     size_t begin = from / page * page;
     size_t end = (to + page - 1) / page * page;
     size_t touched = atomic_load_explicit(&log->touched, memory_order_relaxed);
+    if (end <= touched) {
+        return; /* another thread was here meanwhile */
+    }
     size_t run = atomic_load_explicit(&log->run, memory_order_relaxed);
     run = begin <= touched ? run : 0;
     begin = begin < touched ? touched : begin;

@@ -31,6 +31,8 @@ MAX_SIZE = 1 << 30
 
 _HEAD = struct.Struct("<32sQQQQ")  # magic, bytes reserved, lines dropped, start, thread: as in calllog.c
 _KINDS = {"c": "call", "r": "return", "e": "event"}
+MAX_DEPTH = 64  # of lists and objects in each other in a line; components write far fewer
+
 _NULS = re.compile(rb"\0+")
 _decoder = json.JSONDecoder()
 _scan: Callable[[str, int], tuple[Any, int]] = make_scanner(cast(Any, _decoder))
@@ -266,6 +268,17 @@ _word = functools.lru_cache(maxsize=4096)(_number)  # threads, objects and NULL 
 _BETWEEN = os.urandom(8).hex()
 
 
+def _is_deep(line: bytes) -> bool:
+    """Whether a line has lists and objects in each other to no end, which could be read, and then not be shown."""
+    if line.count(b"[") + line.count(b"{") <= MAX_DEPTH:
+        return False
+    depth = deepest = 0
+    for byte in line:
+        depth += (byte in b"[{") - (byte in b"]}")
+        deepest = max(deepest, depth)
+    return deepest > MAX_DEPTH
+
+
 class _Lines:
     """Reads the lines of a log, whose header has what their times and threads are relative to."""
 
@@ -275,7 +288,7 @@ class _Lines:
 
     def event(self, line: bytes) -> Event | None:
         """The event of a line; None where it is not one."""
-        if len(line) > LINE:
+        if len(line) > LINE or line[:1] not in (b"[", b"{") or _is_deep(line):
             return None
         try:
             return self._event_of(_decoder.decode(line.decode(errors="surrogatepass")))
@@ -284,7 +297,7 @@ class _Lines:
 
     def events(self, lines: list[bytes]) -> list[Event] | None:
         """The events of whole lines, read at once, which takes half the time; None where any of them is not one."""
-        if not lines or len(max(lines, key=len)) > LINE:
+        if not lines or len(max(lines, key=len)) > LINE or any(map(_is_deep, lines)):
             return None
         try:
             text = f',"{_BETWEEN}",'.encode().join(lines).decode(errors="surrogatepass")
@@ -299,7 +312,7 @@ class _Lines:
     def _event_of(self, data: Any) -> Event | None:
         try:
             event = self._of_list(data) if type(data) is list else _of_object(data)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
         members = event._line
         for pointed in ("in", "out"):
@@ -334,13 +347,15 @@ class _Lines:
 def _of_object(data: Any) -> Event:
     """The event of a line as they were first written."""
     kind = "call" if "call" in data else "return" if "return" in data else "event"
+    if type(data["who"]) is not str or type(data[kind]) is not str:
+        raise TypeError("no names")
     known = ("t", "th", "who", kind, "args", "result")
     return Event(
         _time(data["t"]),
         _word(data["th"]),
-        str(data["who"]),
+        data["who"],
         kind,
-        str(data[kind]),
+        data[kind],
         tuple(map(_word, data.get("args", ()))),
         _word(data["result"]) if "result" in data else None,
         {key: value for key, value in data.items() if key not in known},
@@ -373,13 +388,14 @@ class _Before:
         self.events: list[Event] = []
 
 
-def _read(descriptor: int, before: _Before | None = None) -> CallLog:
+def _read(descriptor: int, before: _Before | None = None, size: int = MAX_SIZE) -> CallLog:
+    """`size` is how many bytes of lines there can be at most."""
     head = os.pread(descriptor, _HEAD.size, 0)
     if not head.startswith((MAGIC, MAGIC_OF_OBJECTS)) or len(head) < _HEAD.size:
         return CallLog([], torn=1)
     _, used, lost, start, thread = _HEAD.unpack(head)
     reading = _Lines(start, thread)
-    body = os.pread(descriptor, min(used, MAX_SIZE, os.fstat(descriptor).st_size), HEADER)
+    body = os.pread(descriptor, min(used, size, os.fstat(descriptor).st_size), HEADER)
     if lost:
         body = body.rstrip(b"\0")  # what a line reserved that did not fit
     known = before if before is not None and body.startswith(before.body) else _Before()
@@ -421,7 +437,7 @@ class LogFile:
 
     def read(self) -> CallLog:
         """The calls that were logged up to now; an empty log after close()."""
-        return _read(self._descriptor, self._before) if self._descriptor >= 0 else CallLog([])
+        return _read(self._descriptor, self._before, self._size - HEADER) if self._descriptor >= 0 else CallLog([])
 
     def problem(self, log: CallLog, calls: int, at_rest: bool) -> str:
         """What shows that a log does not hold all that happened, or "".

@@ -28,7 +28,7 @@ COMPILING = {
     "clEnqueueNDRangeKernel", "clEnqueueTask",
 }  # fmt: skip
 _FUNCTION = re.compile(r"(?:call \d+|address \d+ \S+) (cl\w+)")
-_IS_FUNCTION = re.compile(r"cl[A-Z]\w*")
+_IS_FUNCTION = re.compile(r"cl[A-Z*?][\w*?]*")
 _WALL_FACTOR = 60
 _LEAST_WALL_LIMIT = 120.0
 
@@ -55,8 +55,8 @@ class ExpectedHangs:
         silent = f"{what}: no answer" if what else "no answer"
         for pattern in self.patterns:
             named = pattern.partition(":")[0]
-            of_check = not is_part and ":" in pattern and _IS_FUNCTION.fullmatch(named) is None
-            if of_check or fits_pattern(silent, pattern):
+            of_check = not is_part and what and _IS_FUNCTION.fullmatch(named) is None
+            if (of_check and fits_pattern(f"{named}: no answer", pattern)) or fits_pattern(silent, pattern):
                 return min(usual, self.limit)
         return usual
 

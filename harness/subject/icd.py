@@ -199,11 +199,11 @@ class Icd(Subject):
             IcdSession, sandbox, preload=preload, late=late, now=now, counted_heap=counted_heap
         )
         if not (preload or late or now or counted_heap):
-            session.nest = self._nest_for(session, sandbox)
+            session.nest = self._nest_for(session)
         session.gate, session.only_platform, session.only_device = self.gate, self.only_platform, self.only_device
         return session
 
-    def _nest_for(self, session: IcdSession, sandbox: Sandbox) -> Nest | None:
+    def _nest_for(self, session: IcdSession) -> Nest | None:
         """From where the process of a session comes which finds the library loaded; None where each loads it itself.
 
         Where nothing can come from it, as with a library that starts threads when it is loaded, there is no other try.
@@ -216,11 +216,14 @@ class Icd(Subject):
         if self._nest is None or self._nest.owner != os.getpid():
             if self._nest:
                 self._nest.forget()
+            place = Sandbox()  # what the library makes while it is loaded is none of a case's
             try:
-                self._nest = Nest(self.path, session.environment, session.file_limit, sandbox.root)
+                self._nest = Nest(self.path, session.environment, session.file_limit, place.root)
             except (OSError, HarnessError):
                 self._is_large = False
                 return None
+            finally:
+                place.close()
         return self._nest if self._nest.serves(session.environment) else None
 
     def attempts(self, sandbox: Sandbox, *, until_hung: bool = False, each_ends_a_command: bool = False) -> Attempts:
