@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from harness.build import build
 from harness.sandbox import Sandbox
+from harness.selftest.further import BY_TESTS
 from harness.subject import Loader
 from suites.dispatch.test_vendor_functions import (
     test_semaphore_and_command_buffer_functions_are_not_exported as check,
@@ -59,6 +61,12 @@ def test_function_of_semaphores_or_command_buffers_that_is_exported_is_noticed(
 ) -> None:
     with pytest.raises(AssertionError, match=function):
         check(loader_with(tmp_path, function), sandbox)
+
+
+def test_self_test_knows_what_this_file_proves() -> None:
+    root = Path(__file__).parent.parent
+    proven = f"{Path(inspect.getfile(check)).relative_to(root)}::{check.__name__}"
+    assert {proven: str(Path(__file__).relative_to(root))} == BY_TESTS
 
 
 def test_another_function_is_no_matter_of_this_check(tmp_path: Path, sandbox: Sandbox) -> None:

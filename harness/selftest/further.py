@@ -32,6 +32,12 @@ ROUNDS: tuple[tuple[int, Share], ...] = (
     (SECTION, "few"),
     (ANY, "few"),
 )
+# What proves checks that no fault can which is chosen when the loader runs: tests of the project's own.
+BY_TESTS = {
+    "suites/dispatch/test_vendor_functions.py::test_semaphore_and_command_buffer_functions_are_not_exported": (
+        "tests/test_suites_exports.py"
+    )
+}
 AT_ONCE = 16  # checks that meet faults in turn: what a task finds out is known before the next of its check, mostly
 _TWIN = "_through_layers"  # how the name of a check ends that asks through layers what another asks without
 _GOLDEN = 0.618  # its multiples are spread evenly, however many there are
@@ -39,7 +45,7 @@ _GOLDEN = 0.618  # its multiples are spread evenly, however many there are
 
 @dataclass
 class Check:
-    """A test function: its cases, and the fault with which an assertion of its own failed."""
+    """A test function: its cases, and the fault with which an assertion of its own failed, or else what proves it."""
 
     name: str
     cases: list[int] = field(default_factory=list)

@@ -22,7 +22,7 @@ from typing import Literal
 import pytest
 
 from harness.run.cases import CASE
-from harness.selftest.further import Check, FurtherFaults, Seen
+from harness.selftest.further import BY_TESTS, Check, FurtherFaults, Seen
 from harness.selftest.mutants import Mutant
 from harness.selftest.place import Place
 from harness.selftest.worker import Result, Runner, Task, Usual, Workers
@@ -64,7 +64,7 @@ class Matrix:
         self._noticed: dict[str, Counter[str]] = defaultdict(Counter)  # checks that noticed faults of a family
         for number, item in enumerate(items):
             name = item.nodeid.partition("[")[0]
-            check = self.checks.setdefault(name, Check(name))
+            check = self.checks.setdefault(name, Check(name, proof=BY_TESTS.get(name)))
             check.cases.append(number)
             check.requirements |= set(item.stash[CASE].requirements)
             self._check_of.append(check)
