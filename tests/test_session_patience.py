@@ -231,6 +231,7 @@ def test_what_a_server_queues_is_not_the_processs_own(monkeypatch: pytest.Monkey
     clock = iter((100.0, 101.0))
     queued = iter((5.0, 5.75, 6.75))
     monkeypatch.setattr(patience, "threads_of", lambda pid: {2: (1.0, next(queued))} if pid == 2 else {1: (0.0, 0.0)})
+    monkeypatch.setattr(patience, "_queued_here", lambda: 0.0)
     monkeypatch.setattr("harness.probe.patience.time.monotonic", lambda: next(clock))
     meter = Meter(1, 99.0, server=2)
     assert meter.look() == 0.25
