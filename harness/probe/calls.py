@@ -479,11 +479,11 @@ class Convenience(Calls):
 
     def function_addresses(self, names: Sequence[str]) -> list[Value]:
         """The addresses that the loader gives for names, one after the other; 0 for none."""
-        addresses: list[int] = []
+        addresses: list[Any] = []
         for at in range(0, len(names), _AT_ONCE):
             calls = [(None, None, "clGetExtensionFunctionAddress", (name,)) for name in names[at : at + _AT_ONCE]]
             addresses += self.calls_together(calls)
-        return [address for address in addresses if isinstance(address, Value)]
+        return addresses
 
 
 def _text(digits: str) -> str:

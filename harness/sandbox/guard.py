@@ -36,12 +36,17 @@ _PR_SET_DUMPABLE = 4
 _shared: list[str] = []  # names of sandboxes
 
 
+def sandboxes_above(path: Path) -> list[str]:
+    """The names of the sandboxes that a file lies in."""
+    return [part for part in path.parts if part.startswith(PREFIX)]
+
+
 def share(library: Path) -> None:
     """From now on each case sees this library, also where it lies in the sandbox of another one.
 
     Only the last few are seen: a session shares its own anew when it starts.
     """
-    names = [part for part in library.parts if part.startswith(PREFIX)]
+    names = sandboxes_above(library)
     _shared[:] = [*(name for name in _shared if name not in names), *names][-_MOST_SHARED:]
 
 

@@ -122,12 +122,12 @@ class FurtherFaults:
             failed = self._seen.failed.get(mutant.name, ())
             return twin not in failed, -len(failed)
 
-        sections = _sections(check.requirements)
+        sections = sections_of(check.requirements)
 
         def is_at(mutant: Mutant) -> bool:
             if not check.requirements.isdisjoint(mutant.requirements):
                 return distance == OWN
-            return distance == (ANY if sections.isdisjoint(_sections(mutant.requirements)) else SECTION)
+            return distance == (ANY if sections.isdisjoint(sections_of(mutant.requirements)) else SECTION)
 
         return sorted(filter(is_at, self._mutants), key=rank)
 
@@ -149,5 +149,6 @@ class FurtherFaults:
         return cases[:: max(1, len(cases) // FEW)]
 
 
-def _sections(requirements: Set[str] | Sequence[str]) -> set[str]:
+def sections_of(requirements: Set[str] | Sequence[str]) -> set[str]:
+    """The sections of the catalogue that requirements are in: DISC-LNX of DISC-LNX-014."""
     return {requirement.rpartition("-")[0] for requirement in requirements}

@@ -22,7 +22,7 @@ from typing import Literal
 import pytest
 
 from harness.run.cases import CASE
-from harness.selftest.further import BY_TESTS, Check, FurtherFaults, Seen
+from harness.selftest.further import BY_TESTS, Check, FurtherFaults, Seen, sections_of
 from harness.selftest.mutants import Mutant
 from harness.selftest.place import Place
 from harness.selftest.worker import Result, Runner, Task, Usual, Workers
@@ -194,13 +194,12 @@ class Matrix:
     def _other_cases(self) -> Iterator[Task]:
         for caught in [caught for caught in self.caught.values() if not caught.by]:
             requirements = set(caught.mutant.requirements)
-            sections = {r.rpartition("-")[0] for r in requirements}
+            sections = sections_of(requirements)
             near: list[Check] = []
             far: list[Check] = []
             for check in self.checks.values():
                 if not check.requirements & requirements:
-                    related = any(r.rpartition("-")[0] in sections for r in check.requirements)
-                    (near if related else far).append(check)
+                    (far if sections.isdisjoint(sections_of(check.requirements)) else near).append(check)
             cases = self._in_turn(near) + self._in_turn(far)
             for start in range(0, len(cases), CHUNK):
                 if caught.by:

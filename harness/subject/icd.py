@@ -208,10 +208,9 @@ class Icd(Subject):
 
         Where nothing can come from it, as with a library that starts threads when it is loaded, there is no other try.
         """
-        in_sandbox = any(
-            part.startswith(guard.PREFIX) for part in self.path.parts
-        )  # of another case: its guard alone knows
-        if not self._is_large or in_sandbox or not can_be(guard.isolation()):
+        if not self._is_large or not can_be(guard.isolation()):
+            return None
+        if guard.sandboxes_above(self.path):  # of another case: its guard alone knows
             return None
         if self._nest is None or self._nest.owner != os.getpid():
             if self._nest:
