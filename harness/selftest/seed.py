@@ -11,6 +11,7 @@ chooses the mutant; an unknown name ends the process, so that nothing passes by 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import re
 import sys
@@ -76,12 +77,17 @@ def _span(name: str, source: str, fault: Mutant, path: Path) -> tuple[int, int]:
 
 def _function(name: str, source: str, fault: Mutant, path: Path) -> tuple[int, int]:
     """Where a function's definition stands: from its name to the brace in the first column."""
-    head = re.compile(rf"^\w[^;{{}}=\n]*\b{re.escape(fault.function)}\([^;{{}}]*\)\n\{{$.*?^\}}$", re.M | re.S)
-    spans = [match.span() for match in head.finditer(source)]
+    spans = _definitions(source, fault.function)
     if len(spans) != 1:
         how_often = "is not" if not spans else "is more than once"
         raise UsageError(f"{path}: fault {fault.name}: its function {fault.function} {how_often} in {name}; correct it")
     return spans[0]
+
+
+@functools.cache  # a function has a dozen faults, and a source is long
+def _definitions(source: str, function: str) -> list[tuple[int, int]]:
+    head = re.compile(rf"^\w[^;{{}}=\n]*\b{re.escape(function)}\([^;{{}}]*\)\n\{{$.*?^\}}$", re.M | re.S)
+    return [match.span() for match in head.finditer(source)]
 
 
 def _replaced(source: str, start: int, end: int, places: Sequence[_Place]) -> str:
