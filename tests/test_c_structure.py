@@ -219,7 +219,7 @@ def included_anywhere(text: str) -> list[str]:
                 conditions.pop()
             if match[1] != "endif":
                 conditions.append(match[2])
-        elif (match := X86_HEADER.match(line)) and not any(re.search("x86_64|i386|SSE", each) for each in conditions):
+        elif (match := X86_HEADER.match(line)) and not any(re.search("x86|i386|SSE|AVX", each) for each in conditions):
             found.append(match[1])
     return found
 
