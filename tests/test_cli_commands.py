@@ -16,7 +16,8 @@ import termios
 import pytest
 
 from harness.build import ROOT, build
-from harness.cli.main import _narrow
+from harness.cli import explain
+from harness.cli.main import _narrow, main
 from tests.forked import clharness
 
 
@@ -103,6 +104,20 @@ def test_no_command_gets_one_sentence() -> None:
     ended = subprocess.run([sys.executable, "-m", "harness.cli"], cwd=ROOT, capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == "clharness: name a command; clharness --help lists them\n"
+
+
+def test_defect_of_the_harness_is_not_taken_for_one_of_a_subject(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has a traceback, and the exit code of the harness' own trouble: Python's is that of unexpected results."""
+
+    def fails(args: object) -> int:
+        raise IndexError(args)
+
+    monkeypatch.setattr(explain, "run", fails)
+    assert main(["explain", "DISC-LNX-013"]) == 3
+    shown = capsys.readouterr().err
+    assert "IndexError" in shown and shown.endswith("a defect of clharness, and says nothing of what was tested\n")
 
 
 def test_checks_are_run_whole_where_python_leaves_assertions_out() -> None:

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 
 from harness.build import build
 from harness.cli.main import main
@@ -184,6 +187,56 @@ def test_what_is_not_a_library_is_said(tmp_path: Path, content: bytes, says: str
         KINDS["layer"](tmp_path / "missing.so")
     with pytest.raises(UsageError, match="is not a file: give the path of an OpenCL ICD"):
         KINDS["icd"](tmp_path)
+
+
+def header_of(content: bytearray, name: str) -> int:
+    """Where the header of a section begins in the file of a library."""
+    elf = ELFFile(io.BytesIO(content))
+    return int(elf["e_shoff"] + elf.get_section_index(name) * elf["e_shentsize"])
+
+
+def with_a_note_of_no_name(content: bytearray) -> None:
+    """The name in it has no end."""
+    (note,) = struct.unpack_from("<Q", content, header_of(content, ".note.gnu.build-id") + 0x18)
+    content[content.index(b"GNU\0", note) + 3] = 0xFF
+
+
+def with_names_out_of_reach(content: bytearray) -> None:
+    """The names of its symbols are said to be in a section that there is not."""
+    struct.pack_into("<I", content, header_of(content, ".dynsym") + 0x28, 0xFFFF)
+
+
+def with_names_in_no_table(content: bytearray) -> None:
+    """The names of its symbols are said to be in a section that is not a table of strings."""
+    struct.pack_into("<I", content, header_of(content, ".dynsym") + 0x28, 0)
+
+
+def without_sections(content: bytearray) -> None:
+    """As `strip --strip-section-headers` leaves it, which the dynamic linker does not notice."""
+    struct.pack_into("<Q", content, 0x28, 0)
+    struct.pack_into("<HH", content, 0x3C, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (with_a_note_of_no_name, "is a damaged library"),
+        (with_names_out_of_reach, "is a damaged library"),
+        (with_names_in_no_table, "is a damaged library"),
+        (without_sections, "has no section headers, by which its symbols are read"),
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_library_is_refused_in_a_sentence(
+    kind: str, damage: Callable[[bytearray], None], says: str, tmp_path: Path
+) -> None:
+    """Whatever the reader of its tables stumbles over."""
+    content = bytearray(library_of(kind).read_bytes())
+    damage(content)
+    path = tmp_path / "libdamaged.so"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=rf"libdamaged\.so {says}"):
+        KINDS[kind](path)
 
 
 @pytest.mark.parametrize(

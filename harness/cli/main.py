@@ -15,6 +15,7 @@ import re
 import shutil
 import sys
 import textwrap
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -66,6 +67,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print(f"clharness: {printable(f'{where}{error.strerror or error}')}", file=sys.stderr)
         _drop_output()
+        return int(Exit.HARNESS)
+    except Exception:  # Python itself would end with 1, which is what a subject's deviations end with
+        traceback.print_exc()
+        print("clharness: this is a defect of clharness, and says nothing of what was tested", file=sys.stderr)
         return int(Exit.HARNESS)
 
 

@@ -22,7 +22,7 @@ _SHF_ALLOC, _SHF_EXECINSTR = 2, 4
 
 
 def read(path: Path, library: SharedLibrary) -> None:
-    """Fills in what the file says. Raises NotShared, and OSError, ValueError, KeyError or struct.error if damaged."""
+    """Fills in what the file says. Raises NotShared, also where it is damaged, and OSError."""
     try:
         with path.open("rb") as file:
             elf = ELFFile(file)
@@ -31,6 +31,10 @@ def read(path: Path, library: SharedLibrary) -> None:
             _read(elf, library)
     except ELFError as error:
         raise NotShared(f"is not a shared library ({error})") from None
+    except (OSError, NotShared):
+        raise
+    except Exception as error:  # of pyelftools, which has no word of its own for most of what can be damaged
+        raise NotShared(f"is a damaged library ({type(error).__name__}: {error})") from None
 
 
 def data(path: Path) -> bytes:
@@ -47,6 +51,8 @@ def data(path: Path) -> bytes:
 
 def _read(elf: ELFFile, library: SharedLibrary) -> None:
     library.bits, library.machine = elf.elfclass, str(elf["e_machine"])
+    if elf.num_sections() == 0 and any(s["p_type"] == "PT_DYNAMIC" for s in elf.iter_segments()):
+        raise NotShared("has no section headers, by which its symbols are read: give the library as it was before")
     section = elf.get_section_by_name(".dynsym")
     symbols = list(section.iter_symbols()) if section else []
     for symbol in symbols:
