@@ -55,6 +55,20 @@ static void do_nothing(int number)
     (void)number;
 }
 
+static int end_code, ends_when_unloaded;
+
+static void end(void)
+{
+    _exit(end_code);
+}
+
+__attribute__((destructor)) static void unloaded(void)
+{
+    if (ends_when_unloaded) {
+        end();
+    }
+}
+
 static void overwrite_command_line(char with)
 {
     static char state[1 << 12];
@@ -176,6 +190,12 @@ static void do_one(const char *name, const char *value)
         abort();
     } else if (strcmp(name, "exits") == 0 || strcmp(name, "greeting_exits") == 0) {
         _exit((int)strtol(value, NULL, 10));
+    } else if (strcmp(name, "exits_at_exit") == 0) {
+        end_code = (int)strtol(value, NULL, 10);
+        atexit(end);
+    } else if (strcmp(name, "exits_at_unloading") == 0) {
+        end_code = (int)strtol(value, NULL, 10);
+        ends_when_unloaded = 1;
     } else if (strcmp(name, "hangs") == 0) {
         for (;;) {
             pause();

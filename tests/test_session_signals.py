@@ -149,6 +149,20 @@ def test_any_exit_code_is_an_abnormal_exit(hostile: Loader, sandbox: Sandbox, te
         cl.platform_count()
 
 
+@pytest.mark.parametrize("code", [0, 1])
+@pytest.mark.parametrize("when", ["at_exit", "at_unloading"])
+def test_end_that_a_subject_cuts_short_is_an_abnormal_exit(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, when: str, code: int
+) -> None:
+    """The program's own exit code is lost then, and what other libraries do at the end."""
+    tell(**{f"exits_{when}": str(code)})
+    with (
+        pytest.raises(AbnormalExit, match=f"exit code {code}.* in: the end of the process"),
+        hostile.start(sandbox) as cl,
+    ):
+        cl.platform_count()
+
+
 @pytest.mark.parametrize("at_once", [True, False], ids=["before it is asked", "when it is asked"])
 def test_an_end_is_told_of_what_was_asked_however_early_it_came(
     hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch, at_once: bool

@@ -8,8 +8,8 @@
  * --socket answers commands from a socket, --standard from standard input to standard output, and what others print
  * there goes to a file; --script executes a recorded exchange and prints it. --machine says what the subject finds on
  * its machine (Windows: windows/machine.h). --late leaves the loader unopened until the command `open`. --again, which
- * the command `exec` adds, says "ok" before anything is asked. Exit codes: 0 done, 2 wrong usage, 3 the loader could
- * not be opened.
+ * the command `exec` adds, says "ok" before anything is asked. Exit codes: that of `quit` (0 without a number), 2 wrong
+ * usage, 3 the loader could not be opened.
  */
 #define _GNU_SOURCE
 #include "application.h"
@@ -148,9 +148,10 @@ int application_main(int count, char **arguments)
             return 3;
         }
     }
+    int code = 0;
     if (!again || write_all(out, "ok\n", 3)) {
-        converse(in, out, script != NULL);
+        code = converse(in, out, script != NULL);
     }
     system_end();
-    return 0;
+    return code;
 }

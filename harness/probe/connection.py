@@ -38,6 +38,7 @@ _UNFINISHED = 4096  # bytes without an end that are not an answer which got stuc
 _FULL_LIMIT = 60.0  # seconds in which the subject of another case that has taken all processes must have been ended
 KEPT_REPLY = 1 << 14  # characters of a reply that stay on record
 _END = "the end of the process"
+_END_CODE = 83  # what the probe is told to end with: what ends it on the way hardly has the same
 _PREPARES = ("buffer ", "put ", "word ")
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
@@ -186,10 +187,12 @@ class Connection:
         """Ends the process the normal way (exit handlers and destructors run); gives the exit code, 0."""
         expected = 1 + sum(not _is_silent(command) for command in self._prepared)
         self._last = _END
-        self._send([*self._prepared, "quit"])
+        self.exchange += [*self._prepared, "quit"]
+        self._send([*self._prepared, f"quit {_END_CODE}"], recorded=False)
         self._wait()
-        if self.exit_code or self.signal:
+        if self.exit_code != _END_CODE:
             self._died()
+        self.exit_code = 0
         with contextlib.suppress(BlockingIOError, ConnectionResetError):
             self._received += self._socket.recv(1 << 16, socket.MSG_DONTWAIT)
         if self._received.count(b"\n") != expected:
@@ -255,7 +258,8 @@ class Connection:
         shown = self._shown()
         if self.signal:
             raise Crashed(f"{_SIGNALS.get(self.signal, f'signal {self.signal}')} in: {self._last}", shown)
-        raise AbnormalExit(f"the process ended with exit code {self.exit_code} in: {self._last}", shown)
+        own = "" if self.exit_code or self._last != _END else ", which is not its own,"
+        raise AbnormalExit(f"the process ended with exit code {self.exit_code}{own} in: {self._last}", shown)
 
     def _shown(self) -> str:
         """Stacks, and the end of what the subject wrote to standard error."""

@@ -136,7 +136,7 @@ static bool is_ok(const char *reply)
     return strncmp(reply, "ok", 2) == 0;
 }
 
-void converse(int in, int out, bool echo)
+int converse(int in, int out, bool echo)
 {
     struct input input = {in, calloc(1, ROOM), ROOM, 0, 0, 0};
     struct output output = {out, malloc(ROOM), ROOM, 0};
@@ -144,6 +144,7 @@ void converse(int in, int out, bool echo)
     char *reply = malloc(room);
     bool refused = false; /* a line that begins with +, and `reply` says why */
     char *line = NULL;
+    int code = 0;
     while (input.bytes && output.bytes && reply && (line = take_line(&input)) != NULL) {
         if (*line == '\0' || *line == '#') {
             continue;
@@ -152,7 +153,8 @@ void converse(int in, int out, bool echo)
             printf("%.200s\n", line);
             fflush(stdout);
         }
-        if (strcmp(line, "quit") == 0) {
+        if (strncmp(line, "quit", 4) == 0 && (line[4] == '\0' || line[4] == ' ')) {
+            code = (int)strtol(line + 4, NULL, 10);
             add_reply(&output, refused ? reply : "ok");
             break;
         }
@@ -174,4 +176,5 @@ void converse(int in, int out, bool echo)
     free(output.bytes);
     free(reply);
     commands_forget();
+    return code;
 }
