@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.build import build
+from harness.errors import HarnessError
+from harness.fuzz import builds
 
 pytestmark = pytest.mark.skipif(os.uname().machine not in ("x86_64", "aarch64"), reason="there are no fuzz targets")
 
@@ -100,6 +102,21 @@ def test_an_input_is_described_in_words(tmp_path: Path) -> None:
     (tmp_path / "input").write_bytes(bytes(40))
     done = replay(icd(tmp_path, "none"), "--describe", tmp_path / "input")
     assert re.search(r"^clharness-fuzz: input: clCreateContext\(properties .*errcode_ret .*\)$", done.stderr, re.M)
+
+
+def test_an_icd_may_have_memory_where_drivers_of_gpus_do(tmp_path: Path) -> None:
+    """The address sanitizer closes these addresses to all, unless it is told otherwise."""
+    try:
+        built = builds.make(builds.LIBFUZZER, [builds.OF_ICD])
+    except HarnessError as error:
+        if "is not installed" in str(error) or "has no libFuzzer" in str(error):
+            pytest.skip(str(error))
+        raise
+    (tmp_path / "input").write_bytes(bytes(40))
+    variables = {**os.environ, "CLHARNESS_FUZZ_ICD": str(icd(tmp_path, "maps_low")), "ASAN_OPTIONS": ""}
+    command = [built.program(builds.OF_ICD), tmp_path / "input"]
+    done = subprocess.run(command, capture_output=True, text=True, env=variables, timeout=120)
+    assert (done.returncode, "Executed" in done.stderr) == (0, True), done.stderr
 
 
 @pytest.mark.parametrize(

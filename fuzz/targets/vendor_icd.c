@@ -30,11 +30,12 @@ static bool with_fuzzer;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 
-/* Larger than a device allows must be refused; with a sanitizer's allocator that means NULL, not the end. */
+/* Larger than a device allows must be refused; with a sanitizer's allocator that means NULL, not the end. Drivers of
+ * GPUs have memory at addresses that it closes to all. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-    return "allocator_may_return_null=1:detect_leaks=0:max_free_fill_size=4096";
+    return "allocator_may_return_null=1:detect_leaks=0:max_free_fill_size=4096:protect_shadow_gap=0";
 }
 
 static int find_image(struct dl_phdr_info *info, size_t size, void *data)
