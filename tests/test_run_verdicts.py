@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a check cannot do because its subject lists too little is the subject's failure, not the harness's trouble."""
+"""What is not the subject's doing is none of its verdicts, and the other way round: a check that cannot go on because
+the subject lists too little, and a machine that is prepared in an unusual way.
+"""
 
 from __future__ import annotations
 
@@ -40,3 +42,22 @@ def test_check_without_the_platforms_that_it_needs_fails(small: SmallRun, statem
     assert "0 of the 2 platforms in the sandbox were listed, and the check needs more: " in red["message"]
     assert statement in red["message"]
     assert control["verdict"] == "error", "where none can be listed, the check itself is wrong"
+
+
+OPEN_TO_OTHERS = """
+@requirement("DISC-LNX-014")
+def test_open_to_others(loader, sandbox):
+    \"\"\"Whatever is made in its sandbox can be read by an ordinary user of the case.\"\"\"
+    folder, library = sandbox.folder("folder"), sandbox.icd("b").path
+    made = [sandbox.vendor_file("a.icd", "x"), folder, sandbox.file("file", b""), library]
+    assert all(path.stat().st_mode & 0o444 == 0o444 for path in made)
+"""
+
+
+@pytest.mark.parametrize("mask", [0o077, 0o777, 0])
+def test_mask_of_the_caller_is_for_the_caller_s_files(small: SmallRun, mask: int) -> None:
+    """As of an administrator whose shell closes new files to everybody else."""
+    small.suite(OPEN_TO_OTHERS)
+    done = small.end(small.start("-j", "1", umask=mask))
+    assert done.cases["test_open_to_others"]["verdict"] == "pass", done.output
+    assert small.records.stat().st_mode & 0o777 == 0o666 & ~mask

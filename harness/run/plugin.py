@@ -9,6 +9,7 @@ A check takes `loader` and `sandbox`, and `record` where several outcomes are ac
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -25,6 +26,7 @@ pytest_plugins = ["harness.run.collection", "harness.run.results", "harness.run.
 
 # The part of the time limit for which an answer is waited for that is expected not to come.
 EXPECTED_HANG_PART = 0.1
+_MASK = 0o022
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -79,11 +81,16 @@ def _limit(request: pytest.FixtureRequest, subject: Subject) -> None:
 
 @pytest.fixture
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """A machine of its own for this case."""
-    sandbox = tested.new_sandbox(request.config)
-    request.node.stash[CASE].sandbox = sandbox
-    yield sandbox
-    sandbox.close()
+    """A machine of its own for this case, whose files are open to the ordinary users of the case: the caller's mask of
+    files is for what the caller gets."""
+    mask = os.umask(_MASK)
+    try:
+        sandbox = tested.new_sandbox(request.config)
+        request.node.stash[CASE].sandbox = sandbox
+        yield sandbox
+        sandbox.close()
+    finally:
+        os.umask(mask)
 
 
 def _fixture_for(kind: type[Subject]) -> Callable[..., Subject]:
