@@ -6,10 +6,12 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections import Counter
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from harness.build import build
 from harness.sandbox import guard
 from tests.small_runs import HOSTILE, QUIET, Outcome, SmallRun, kept_folder, read
 
@@ -43,6 +45,60 @@ def test_worker_that_the_subject_stops_goes_on(small: SmallRun, isolation: str) 
     done = small.run("-j", "1", "--time-limit", "30")
     assert done.code == 0, done.output
     assert len(done.cases) == done.footer["recorded"] == 7
+
+
+BUILDS = """
+@requirement("DISC-LNX-014")
+def test_a_builds(loader, sandbox):
+    \"\"\"It is built again while its cases run.\"\"\"
+    with loader.start(sandbox) as cl:
+        assert cl.clGetPlatformIDs(0, None, None) == CL.PLATFORM_NOT_FOUND_KHR
+    content = loader.path.read_bytes()
+    loader.path.unlink()
+    {statement}
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "code", "says"),
+    [
+        ("loader.path.write_bytes(content + bytes(1))", 3, "is another file than when the run began"),
+        ("", 3, "is not there any more, as it was when the run began"),
+        ("loader.path.write_bytes(content)", 0, "as expected, 1 case."),
+    ],
+    ids=["otherwise", "not yet", "the same"],
+)
+def test_library_that_is_built_again_meanwhile_is_not_what_was_tested(
+    small: SmallRun, statement: str, code: int, says: str
+) -> None:
+    """The cases before and after that are of two libraries, and neither has passed."""
+    small.library = Path(shutil.copy(small.library, small.scratch.parent / "built.so"))
+    small.suite(BUILDS.replace("{statement}", statement))
+    done = small.run("-j", "1")
+    assert (done.code, done.footer["exit"]) == (code, code), done.output
+    assert says in done.output
+
+
+LEAVES = """
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <unistd.h>
+CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint count, cl_platform_id *platforms, cl_uint *found)
+{
+    Dl_info own;
+    return dladdr(&clGetPlatformIDs, &own) && unlink(own.dli_fname) == 0 ? -1001 : count + !platforms + !found;
+}
+"""
+
+
+def test_library_that_is_gone_when_it_is_asked_gets_one_sentence(small: SmallRun, tmp_path: Path) -> None:
+    small.library = tmp_path / "leaves.so"
+    command = [build().compiler, "-shared", "-fPIC", "-x", "c", "-D_GNU_SOURCE", "-", "-o", str(small.library)]
+    subprocess.run(command, input=LEAVES, text=True, check=True)
+    small.suite(QUIET)
+    done = small.run("-j", "1")
+    assert done.code == 2 and "leaves.so is not there any more" in done.output
+    assert "INTERNALERROR" not in done.output
 
 
 def test_report_that_cannot_be_made_costs_no_verdict(small: SmallRun) -> None:

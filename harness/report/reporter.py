@@ -123,12 +123,14 @@ class Reporter:
         known_stale: Sequence[str] = (),
         *,
         stopped: bool = False,
+        trouble: str = "",
     ) -> int:
         """Prints the report, completes the files, gives the exit code (see `harness.errors.Exit`).
 
         `whole_suite` says that every case was selected. `collected` are requirements and name of all cases that there
         are, selected or not: with either, stale expectations can be found. `known_stale` are those of the runs that
         a merged one is made of. `stopped` says that the run left cases out because of those that were unexpected.
+        `trouble` is what the run had, "" for none: what is expected is not updated then.
         """
         header = self._header or Header()
         self.results.sort(key=lambda result: -1 if result.number is None else result.number)
@@ -139,9 +141,9 @@ class Reporter:
         if collected is not None:
             stale = [entry.id for entry in self._expectations.stale(collected)]
         changes: list[str] = []
-        troubles: list[str] = []
+        troubles = [trouble] if trouble else []
         judged: Sequence[CaseResult] = self.results
-        if self._update and not interrupted:
+        if self._update and not interrupted and not troubles:
             try:
                 changes, judged = self._update_file(header, whole_suite)
                 stale = [] if whole_suite else stale

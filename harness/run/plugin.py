@@ -55,6 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
             tested.ask(config)  # a wrong path is said at once, not once for each case
         except ClharnessError as error:
             raise pytest.UsageError(str(error)) from None
+        except FileNotFoundError as error:  # it was there, and is built again or moved just now
+            raise pytest.UsageError(f"{error.filename} is not there any more") from None
 
 
 # --- fixtures ---

@@ -21,6 +21,7 @@ from harness.run.collection import COLLECTED, is_whole, is_worker, under_command
 from harness.run.plan import ONCE, Plan
 from harness.run.reproducers import Reproducers
 from harness.run.results import PROPERTY
+from harness.run.watched import Watched
 
 
 class RunReport:
@@ -35,6 +36,7 @@ class RunReport:
         self._arguments = arguments
         self._reporter: Reporter | None = None
         self._reproducers: Reproducers | None = None
+        self._watched: Watched | None = None
 
     def start(
         self,
@@ -65,6 +67,8 @@ class RunReport:
             color=color_option(config.option.color),
         )
         header = tested.header(config, self._arguments) if known else Header(arguments=self._arguments)
+        if known:
+            self._watched = Watched(Path(tested.subject(config).facts.real_path))
         if selected is not None:
             planned = len(selected) if planned is None else planned
             header = dataclasses.replace(header, planned=planned, selection=selection_of(selected))
@@ -115,7 +119,8 @@ class RunReport:
         narrowed = bool(option.keyword or option.markexpr or getattr(option, "lf", False) or self._plan.is_part)
         whole = is_whole(self._config)  # another project's few checks leave most entries unused
         collected = self._config.stash.get(COLLECTED, None) if whole else None
-        code = self._reporter.finish(interrupted, whole and not narrowed, collected, stopped=stopped)
+        trouble = self._watched.trouble() if self._watched else ""
+        code = self._reporter.finish(interrupted, whole and not narrowed, collected, stopped=stopped, trouble=trouble)
         return code, self._reporter.unprinted
 
 
