@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +105,45 @@ def test_no_command_gets_one_sentence() -> None:
     ended = subprocess.run([sys.executable, "-m", "harness.cli"], cwd=ROOT, capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == "clharness: name a command; clharness --help lists them\n"
+
+
+COMMAND = [sys.executable, "-m", "harness.cli"]
+CLOSED = """
+import os, sys
+for number in map(int, sys.argv.pop(1).split(",")):
+    os.close(number)
+os.execv(sys.executable, [sys.executable, "-m", "harness.cli", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.parametrize("closed", ["0", "1", "2", "0,1,2"])
+def test_closed_output_changes_no_exit_code(closed: str, tmp_path: Path) -> None:
+    """What is opened first must not take its place, either."""
+    missing = str(tmp_path / "missing.so")
+    for arguments, code in ((["explain", "DISC-LNX-013"], 0), (["loader", missing], 2)):
+        command = [sys.executable, "-c", CLOSED, closed, *arguments]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("output", [True, False], ids=["output", "errors"])
+def test_reader_who_has_seen_enough_changes_no_exit_code(output: bool) -> None:
+    """As `head` has, where a shell asks for the exit codes of all commands of a pipe."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    machine = os.environ | {"OCL_ICD_VENDORS": "/missing", "OPENCL_LAYERS": ""}
+    for arguments, code in ((["doctor"], 1), (["explain", "XX-YY-001"], 2)):
+        places = (writer, subprocess.DEVNULL) if output else (subprocess.DEVNULL, writer)
+        done = subprocess.run([*COMMAND, *arguments], cwd=ROOT, env=machine, stdout=places[0], stderr=places[1])
+        assert done.returncode == code
+    os.close(writer)
+
+
+def test_message_that_the_disk_has_no_room_for_changes_no_exit_code(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        command = [*COMMAND, "loader", str(tmp_path / "missing.so")]
+        assert subprocess.run(command, cwd=ROOT, stdout=full, stderr=full).returncode == 2
 
 
 def test_defect_of_the_harness_is_not_taken_for_one_of_a_subject(

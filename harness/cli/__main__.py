@@ -19,6 +19,10 @@ _BUILD = os.environ.get("CLHARNESS_BUILD")
 if _BUILD and os.path.exists(os.path.join(_BUILD, "clharness.json")):
     sys.pycache_prefix, sys.dont_write_bytecode = os.path.join(os.path.abspath(_BUILD), "pycache"), False
 
-from harness.cli.main import main  # noqa: E402 - compiled as said above
+from harness.cli import standard  # noqa: E402 - compiled as said above
+
+standard.prepare()
+
+from harness.cli.main import main  # noqa: E402
 
 sys.exit(main())
