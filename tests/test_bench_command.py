@@ -98,7 +98,7 @@ def system_loader() -> Loader:
         (("-n", "many"), "2 or more"),
         (("case", "--loader", "/etc/passwd"), "not a shared library"),
         (("case", "--loader", "/nonexistent/libOpenCL.so"), "does not exist"),
-        (("--json", "/nonexistent/x.json"), "--json"),
+        (("--json", "/dev/null/x.json"), "--json"),
     ],
 )
 def test_wrong_usage_is_refused(arguments: tuple[str, ...], says: str) -> None:

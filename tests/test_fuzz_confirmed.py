@@ -100,3 +100,35 @@ def test_campaign_ends_with_its_time(tmp_path: Path) -> None:
     shares = [campaign.states[target.name].seconds for target in targets]
     assert campaign.progress()[0] < 7.5
     assert all(3.0 < share < 5.5 for share in shares), shares
+
+
+def noted(folder: Path, script: str) -> tuple[Path, Path]:
+    """A target that writes a line with its arguments into a file, which is given, too."""
+    program, runs = folder / "fuzz_noted", folder / "runs"
+    program.write_text(f'#!/bin/sh\necho "$@" >>{runs}\n{script}\n')
+    program.chmod(0o755)
+    return program, runs
+
+
+def test_no_second_process_begins_when_the_time_is_over(tmp_path: Path) -> None:
+    """It would read all the seeds again that the first one has not come to the end of."""
+    program, runs = noted(tmp_path, "sleep 3")
+    target = Target("long", program, setting(tmp_path), [], None)
+    other = Target("short", target_program(tmp_path, "sleep 1.5 && false"), setting(tmp_path), [], None)
+    campaign = Campaign(tmp_path / "out", [target, other], 1.5, 2, lambda text: None)
+    campaign.prepare()
+    campaign.run(lambda: None)
+    assert len(runs.read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("seconds", "merges"), [(2.0, 0), (4.0, 1)])
+def test_corpus_of_a_short_campaign_is_not_merged(tmp_path: Path, seconds: float, merges: int) -> None:
+    program, runs = noted(tmp_path, "")
+    runs.touch()
+    campaign = Campaign(
+        tmp_path / "out", [Target("a", program, setting(tmp_path), [], None)], seconds, 1, lambda text: None
+    )
+    campaign.prepare()
+    campaign.states["a"].seconds = seconds
+    campaign.finish()
+    assert runs.read_text().count("-merge=1") == merges

@@ -36,6 +36,7 @@ _REPEATS = 20  # ends in a row with findings that are known: then a target rests
 _MINIMISING = 60.0  # seconds of making a finding's input small, at most; less where there is little time
 _TOGETHER = 1000  # inputs that one process runs singly
 _MERGING = 120.0  # seconds of merging a corpus, at most
+_WORTH_MERGING = 3.0  # seconds of a target: what it grows in less is not worth another run of all its inputs
 _ENGINES = {"libfuzzer": libfuzzer.run, "afl": afl.run}
 
 
@@ -140,10 +141,11 @@ class Campaign:
         return summary
 
     def finish(self) -> None:
-        """Merges the corpora, unless it was interrupted, and writes the numbers."""
+        """Merges the corpora, unless it was short or interrupted, and writes the numbers."""
         for target in self.targets:
             state = self.states[target.name]
-            if not self.processes.stop.is_set() and target.setting.engine == "libfuzzer" and state.seconds:
+            is_grown = target.setting.engine == "libfuzzer" and state.seconds and self.share >= _WORTH_MERGING
+            if is_grown and not self.processes.stop.is_set():
                 libfuzzer.merge(self._job(target, _MERGING, 0), self.processes)
             state.corpus = sum(1 for _ in self._corpus(target).iterdir())
         numbers = dict(self._earlier())
@@ -189,8 +191,10 @@ class Campaign:
 
     def _next(self, number: int) -> Target | None:
         """The target with the least time so far."""
+        is_over = self.started + self.seconds - time.monotonic() < _SHORTEST  # a second process reads all seeds again
         with self._lock:
             ready = [t for t in self.targets if self._wants(self.states[t.name])]
+            ready = [t for t in ready if not (is_over and self.states[t.name].numbers)]
             if not ready:
                 return None
             target = min(ready, key=lambda t: (len(self.states[t.name].numbers), self.states[t.name].seconds))
