@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,11 @@ def test_what_took_long_by_the_clock_alone_is_no_finding(
     )
     assert (finding is not None) == is_finding
     assert (tmp_path / "out" / "findings").exists() == is_finding
+
+
+def test_input_of_a_driver_has_the_time_that_its_devices_take(tmp_path: Path) -> None:
+    """Contexts of a GPU take most of a second each, and an input makes several."""
+    of_loader = setting(tmp_path)
+    of_driver = replace(of_loader, icd=tmp_path / "libvendor.so")
+    assert of_loader.hang_limit < of_loader.time_limit < of_driver.hang_limit < of_driver.time_limit
+    assert Replayer(program(tmp_path, "0"), of_driver, tmp_path / "work").limit == of_driver.time_limit

@@ -18,21 +18,25 @@ from harness.fuzz import builds, job, libfuzzer
 class Ended:
     """In the place of the processes of a campaign: one that ended with this status."""
 
-    def __init__(self, status: int) -> None:
-        self.status = status
+    def __init__(self, status: int | None, said: bytes = b"") -> None:
+        self.status, self.said = status, said
         self.stop = threading.Event()
 
-    def run(self, command: list[str], variables: dict[str, str], log: Path, seconds: float, work: Path) -> int:
-        log.write_bytes(b"")
+    def run(self, command: list[str], variables: dict[str, str], log: Path, seconds: float, work: Path) -> int | None:
+        log.write_bytes(self.said)
         return self.status
 
 
-def ends_of(status: int, folder: Path) -> list[Any]:
-    setting = SimpleNamespace(blocks=None, subject=None, variables=lambda known: {})
-    job = SimpleNamespace(
+def result_of(processes: Ended, folder: Path) -> job.JobResult:
+    setting = SimpleNamespace(blocks=None, subject=None, time_limit=5, variables=lambda known: {})
+    of = SimpleNamespace(
         work=folder, program="fuzz_x", seconds=1.0, setting=setting, dictionary=None, corpus=folder, known=folder
     )
-    return libfuzzer.run(job, Ended(status)).ends  # type: ignore[arg-type]
+    return libfuzzer.run(of, processes)  # type: ignore[arg-type]
+
+
+def ends_of(status: int, folder: Path) -> list[Any]:
+    return result_of(Ended(status), folder).ends
 
 
 def test_target_that_an_interrupt_ended_is_no_finding(tmp_path: Path) -> None:
@@ -40,6 +44,21 @@ def test_target_that_an_interrupt_ended_is_no_finding(tmp_path: Path) -> None:
     assert ends_of(-signal.SIGINT, tmp_path) == []
     (end,) = ends_of(-signal.SIGSEGV, tmp_path)
     assert end.defect.kind == "crash", "the control"
+
+
+_READING = b"INFO: seed corpus: files: 900 min: 1b max: 99b total: 9000b rss: 30Mb\n"
+_EXECUTED = b"stat::number_of_executed_units: 7\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "is_error"),
+    [(_READING + _EXECUTED, False), (_READING, True), (b"#8\tINITED cov: 3\n" + _EXECUTED, True)],
+    ids=["reads its corpus", "stuck in the first input", "stuck in a later one"],
+)  # fmt: skip
+def test_target_that_reads_its_corpus_for_long_is_only_slow(tmp_path: Path, said: bytes, is_error: bool) -> None:
+    """libFuzzer looks at the time after each input, but not before it has run all of the corpus."""
+    result = result_of(Ended(None, said), tmp_path)
+    assert (result.error is not None, result.begun) == (is_error, b"INITED" in said)
 
 
 def test_ordinary_targets_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.fuzz.builds import afl_mutator
 from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes, add_inputs
-from harness.fuzz.target_process import TIME_LIMIT, Replayer
+from harness.fuzz.target_process import Replayer
 
 _VARIABLES = {
     "AFL_NO_UI": "1",
@@ -38,7 +38,7 @@ def run(job: Job, processes: Processes, until_crash: bool = False) -> JobResult:
     if not any(job.corpus.iterdir()):
         (job.corpus / "first").write_bytes(b"\0")  # afl-fuzz needs one
     command = ["afl-fuzz", "-i", str(job.corpus), "-o", str(session), "-V", str(max(1, round(job.seconds)))]
-    command += ["-t", f"{TIME_LIMIT * 1000}", "-m", "none"]
+    command += ["-t", f"{job.setting.time_limit * 1000}", "-m", "none"]
     command += ["-x", str(job.dictionary)] if job.dictionary else []
     command += ["--", str(job.program)]
     before = _statistics(session)

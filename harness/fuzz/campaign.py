@@ -69,6 +69,11 @@ class State:
     all_seconds: float = 0.0  # with earlier runs in the same folder
     all_inputs: int = 0
 
+    @property
+    def cut(self) -> str:
+        """What errors made of it, in words."""
+        return "ended early" if self.inputs else "left out"
+
     def add(self, result: JobResult) -> None:
         """Counts what a job took and ran."""
         self.seconds += result.seconds
@@ -214,7 +219,7 @@ class Campaign:
             state.edges = max(state.edges, result.edges)
             if result.error:
                 state.errors.append(result.error)
-                self._say(f"{target.name} is left out: {result.error}")
+                self._say(f"{target.name} is {state.cut}: {result.error}")
         news = [self._take(target, end) for end in result.ends]
         if news and not result.begun and not state.run_singly:
             self._run_singly(target, number)

@@ -23,7 +23,7 @@ from harness.fuzz.builds import FuzzBuild
 from harness.fuzz.history import Code
 from harness.fuzz.libfuzzer import MEMORY
 from harness.fuzz.subject import FuzzSubject
-from harness.fuzz.target_process import TIME_LIMIT, Setting, environment, read_finding, stop_message
+from harness.fuzz.target_process import Setting, environment, read_finding, stop_message
 from harness.subject.library import read_library
 
 _WHOLE = re.compile(r"^Done \d+ runs", re.M)  # libFuzzer's last line; a target that ends the process is cut short
@@ -137,7 +137,7 @@ def _replay_each(program: Path, setting: Setting, known: Path, corpus: Path, var
 
 def _run(program: Path, setting: Setting, known: Path, corpus: Path, variables: Mapping[str, str]) -> tuple[int, str]:
     """Exit code and what it said."""
-    command = [str(program), "-runs=0", f"-timeout={TIME_LIMIT}", f"-rss_limit_mb={MEMORY}", str(corpus)]
+    command = [str(program), "-runs=0", f"-timeout={setting.time_limit}", f"-rss_limit_mb={MEMORY}", str(corpus)]
     try:
         done = subprocess.run(
             command,

@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.build import build
 from harness.fuzz.minimise import minimised
 from harness.fuzz.subject import address_of, places_of
-from harness.fuzz.target_process import TIME_LIMIT, Defect, Replayer, Setting, environment, read_stack
+from harness.fuzz.target_process import Defect, Replayer, Setting, environment, read_stack
 
 REPLAYS = 3  # in fresh processes, all with the same key: else a finding is unstable
 _MACHINE = "clharness-fuzz: machine: "
@@ -108,7 +108,7 @@ class Keeper:
         nothing of a true finding: it is unstable then.
         """
         work = self._out / "work" / f"replay-{target}-{word(first.key)}"
-        limit = 2 if first.kind == "hang" else TIME_LIMIT
+        limit = setting.hang_limit if first.kind == "hang" else setting.time_limit
         watched, setting = setting, replace(setting, blocks=None)
         replayer = Replayer(program, setting.passing_over(()), work, limit)
         behind: tuple[str, ...] = ()
@@ -196,7 +196,7 @@ def _script(finding: Finding, program: Path, setting: Setting, known: Path | Non
             variables[name] = own[name]
     if known:
         variables["CLHARNESS_FUZZ_KNOWN"] = str(known)
-    options = f"-timeout={TIME_LIMIT} " if setting.engine == "libfuzzer" else ""
+    options = f"-timeout={setting.time_limit} " if setting.engine == "libfuzzer" else ""
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     return "\n".join(
         [

@@ -10,13 +10,14 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.fuzz.target_process import Defect, Setting, environment
 from harness.probe.process import children_of, has_ended
 
+_SAYS = 5.0  # seconds in which a fuzzer that is interrupted says how far it came
 _GRACE = 60.0  # seconds that a process may take longer than it was told to
 _KILLED = 10.0  # seconds in which a process that is killed is gone, also on a busy machine
 _LOOK = 0.2  # seconds between looks at a running process
@@ -67,7 +68,7 @@ class Processes:
     def run(
         self, command: Sequence[str], variables: Mapping[str, str], log: Path, seconds: float, folder: Path
     ) -> int | None:
-        """Runs it, for at most some seconds and its grace; its exit code, or None where it had to be killed."""
+        """Runs it, for at most some seconds and its grace; its exit code, or None where it had to be ended."""
         with log.open("wb") as output:
             process = subprocess.Popen(
                 command,
@@ -86,7 +87,7 @@ class Processes:
                 if self.stop.wait(_LOOK):
                     return _end(process)
                 if time.monotonic() > until:
-                    _kill(process)
+                    _interrupt(process)
                     return None
             return process.returncode
         finally:
@@ -100,7 +101,7 @@ def _end(process: subprocess.Popen[bytes]) -> int | None:
     """A fuzzer that is interrupted says how far it came."""
     process.send_signal(signal.SIGINT)
     try:
-        return process.wait(5)
+        return process.wait(_SAYS)
     except subprocess.TimeoutExpired:
         _kill(process)
         return None
@@ -111,6 +112,23 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     stopped most of the time, so that nothing else ends it.
     """
     process.send_signal(signal.SIGSTOP)  # it starts nothing more
+    with _family(process) as descriptors:
+        _kill_all(process, descriptors)
+    process.wait()
+
+
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    """The same, where a fuzzer may say before how far it came."""
+    with _family(process) as descriptors:
+        process.send_signal(signal.SIGINT)
+        has_ended(descriptors[-1], _SAYS)
+        _kill_all(process, descriptors)
+    process.wait()
+
+
+@contextlib.contextmanager
+def _family(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+    """Descriptors of a process and of what it started, the newest first."""
     family = [process.pid]
     for member in family:
         family += children_of(member)
@@ -120,12 +138,17 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
             with contextlib.suppress(ProcessLookupError):
                 descriptors.append(os.pidfd_open(member))
                 opened.callback(os.close, descriptors[-1])
-                signal.pidfd_send_signal(descriptors[-1], signal.SIGKILL)
+        yield descriptors
+
+
+def _kill_all(process: subprocess.Popen[bytes], family: Iterable[int]) -> None:
+    for descriptor in family:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        for descriptor in descriptors:
-            has_ended(descriptor, _KILLED)
-    process.wait()
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for descriptor in family:
+        has_ended(descriptor, _KILLED)
 
 
 def inputs_of(folder: Path) -> list[Path]:

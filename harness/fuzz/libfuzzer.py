@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes
-from harness.fuzz.target_process import TIME_LIMIT, Defect, read_finding, stop_message
+from harness.fuzz.target_process import Defect, read_finding, stop_message
 
 _STATUS = re.compile(rb"^#(\d+)\t.*?cov: (\d+)", re.M)
 _EXECUTED = re.compile(rb"^stat::number_of_executed_units: (\d+)", re.M)
@@ -32,7 +32,7 @@ def run(job: Job, processes: Processes) -> JobResult:
     command = [
         str(job.program),
         f"-max_total_time={max(1, round(job.seconds))}",
-        f"-timeout={TIME_LIMIT}",
+        f"-timeout={job.setting.time_limit}",
         f"-rss_limit_mb={MEMORY}",
         f"-artifact_prefix={artifacts}/",
         *("-print_final_stats=1", "-print_funcs=0", "-reload=1", "-detect_leaks=0"),
@@ -48,8 +48,8 @@ def run(job: Job, processes: Processes) -> JobResult:
     result = JobResult(time.monotonic() - started, inputs, edges, begun=bool(_BEGUN.search(output)))
     if status == _USAGE:
         result.error = stop_message(output.decode(errors="replace"))
-    elif status is None and not processes.stop.is_set():
-        result.error = f"the process went on {job.seconds:.0f} s and a minute, and was killed (its output: {log})"
+    elif status is None and not processes.stop.is_set() and (result.begun or not inputs):  # else it is only slow
+        result.error = f"the process went on {job.seconds:.0f} s and a minute, and was ended (its output: {log})"
     elif status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT, None):
         end = _process_end(job, artifacts, output.decode(errors="replace"), status)
         if end.data is not None or not processes.stop.is_set():  # it can be interrupted before it is ready for that
@@ -65,7 +65,7 @@ def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResu
     """
     files = _own_copies(files, job.work / "singly")  # other jobs may take some of them out of the corpus
     log = job.work / "singly.txt"
-    command = [str(job.program), f"-timeout={TIME_LIMIT}", f"-rss_limit_mb={MEMORY}", "-detect_leaks=0"]
+    command = [str(job.program), f"-timeout={job.setting.time_limit}", f"-rss_limit_mb={MEMORY}", "-detect_leaks=0"]
     command += [f"-artifact_prefix={job.work}/singly-", *map(str, files)]
     started = time.monotonic()
     status = processes.run(command, job.setting.variables(job.known), log, job.seconds, job.work)
@@ -121,7 +121,13 @@ def merge(job: Job, processes: Processes) -> bool:
     merged = job.corpus.with_name(f"{job.corpus.name}.merged")
     shutil.rmtree(merged, ignore_errors=True)
     merged.mkdir(parents=True)
-    command = [str(job.program), "-merge=1", f"-timeout={TIME_LIMIT}", f"-rss_limit_mb={MEMORY}", "-print_funcs=0"]
+    command = [
+        str(job.program),
+        "-merge=1",
+        f"-timeout={job.setting.time_limit}",
+        f"-rss_limit_mb={MEMORY}",
+        "-print_funcs=0",
+    ]
     command += [f"-max_total_time={max(1, round(job.seconds))}", f"-artifact_prefix={job.work}/merge-"]
     command += [str(merged), str(job.corpus)]
     job.work.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -32,7 +33,7 @@ def lines(campaign: Campaign, subject: FuzzSubject, interrupted: bool, width: in
             f"{state.seconds:9.0f}{count:10}"
         )
         text += [f"  {state.resting}"] if state.resting else []
-        text += [f"  left out: {printable(error)}" for error in state.errors[:1]]
+        text += [f"  {state.cut}: {printable(error)}" for error in state.errors[:1]]
         text += [
             f"  no finding, since it shows only with breakpoints: {key}: {printable(sentence)}"
             for key, sentence in sorted(state.watched_only.items())
@@ -81,8 +82,11 @@ def _last(campaign: Campaign, interrupted: bool) -> str:
     defects = len(causes(campaign.findings))
     total = "nothing was found" if not count else f"{count} finding{'' if count == 1 else 's'}"
     total += f" of probably {defects} defect{'' if defects == 1 else 's'}" if defects < count else ""
-    left_out = [name for name, state in campaign.states.items() if state.errors]
-    cut = f"; {', '.join(left_out)} left out" if left_out else ""
+    ends = defaultdict(list)
+    for name, state in campaign.states.items():
+        if state.errors:
+            ends[state.cut].append(name)
+    cut = "".join(f"; {', '.join(names)} {end}" for end, names in ends.items())
     cut += "; interrupted" if interrupted else ""
     return f"{total}{cut}; corpora, findings and {history.PAGE} are in {campaign.out}"
 

@@ -16,7 +16,9 @@ from harness.errors import HarnessError
 from harness.fuzz.subject import FuzzSubject, symbolizer
 from harness.probe.patience import TICK, Meter, wall_limit
 
-TIME_LIMIT = 5  # seconds of one input
+_TIME_LIMIT = 5  # seconds of one input, by the fuzzer's clock
+_HANG_LIMIT = 2  # seconds that a process must have been able to use where the fuzzer says that an input hangs
+_DRIVER = 10  # times that for drivers, whose devices take their time: an input may make several contexts, and compile
 _USAGE = 2  # the engine's exit code where it could not begin
 _LINE = re.compile(r"^clharness-fuzz: finding: (\w+) (\S+): (.*)$", re.M)
 _STOPPED = re.compile(r"^clharness-fuzz: (?!finding:|input:|seen:)(.*)$", re.M)
@@ -61,6 +63,16 @@ class Setting:
     fault: str | None = None  # of the seeded loader
     records: bool = True  # whether mutations keep the records of an input whole; else the fuzzer's own are made alone
     known: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def time_limit(self) -> int:
+        """Seconds that an input may take, by the clock."""
+        return _TIME_LIMIT * (_DRIVER if self.icd else 1)
+
+    @property
+    def hang_limit(self) -> int:
+        """Seconds that an input must use to hang."""
+        return _HANG_LIMIT * (_DRIVER if self.icd else 1)
 
     def variables(self, known_file: Path | None) -> dict[str, str]:
         """What the engine reads."""
@@ -187,8 +199,10 @@ class Replayer:
     fuzzer goes, every input hangs on a machine that is busy enough.
     """
 
-    def __init__(self, program: Path, setting: Setting, folder: Path, limit: int = TIME_LIMIT) -> None:
-        self._program, self._setting, self.folder, self._limit = program, setting, folder, limit
+    def __init__(self, program: Path, setting: Setting, folder: Path, limit: int = 0) -> None:
+        """`limit` is in seconds, for one input; 0 is the one of the setting."""
+        self._program, self._setting, self.folder = program, setting, folder
+        self.limit = limit or setting.time_limit
         self._known: Path | None = None
         self.symbolizes = True
         folder.mkdir(parents=True, exist_ok=True)
@@ -205,14 +219,14 @@ class Replayer:
     def replay_file(self, file: Path, extra: Mapping[str, str] | None = None) -> Replay:
         """As replay(), for an input in a file."""
         variables = self._setting.replay_variables(self._known) | dict(extra or {})
-        options = [f"-timeout={self._limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
+        options = [f"-timeout={self.limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
         command = [str(self._program), *options, str(file)]
         try:
             done = subprocess.run(
                 command,
                 env=environment(variables, self.symbolizes),
                 capture_output=True,
-                timeout=self._limit * 4 + 10,
+                timeout=self.limit * 4 + 10,
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
             )
@@ -243,14 +257,14 @@ class Replayer:
         started = time.monotonic()
         meter = Meter(process.pid, started)
         try:
-            while meter.used <= self._limit and time.monotonic() - started < wall_limit(self._limit):
+            while meter.used <= self.limit and time.monotonic() - started < wall_limit(self.limit):
                 try:
                     process.wait(TICK)
                 except subprocess.TimeoutExpired:
                     meter.look()
                 else:
                     return False
-            return meter.used > self._limit
+            return meter.used > self.limit
         finally:
             process.kill()
             process.wait()
