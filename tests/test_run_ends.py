@@ -69,6 +69,26 @@ def cut(small: SmallRun, tmp_path: Path) -> Cut:
     return Cut(small, tmp_path)
 
 
+def ignore_children() -> None:
+    """As some programs do that start others and do not care."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+
+PRIVATE = """
+@requirement("DISC-LNX-014")
+def test_private_root(loader, sandbox):
+    \"\"\"It answers in a private root, for which bubblewrap waits for its child.\"\"\"
+    with loader.start(sandbox, system=True) as cl:
+        assert cl.clGetPlatformIDs(0, None, None) == CL.PLATFORM_NOT_FOUND_KHR
+"""
+
+
+def test_children_are_waited_for_where_that_was_ignored(small: SmallRun) -> None:
+    small.suite(PRIVATE)
+    done = small.end(small.start("-j", "1", preexec_fn=ignore_children), limit=60)
+    assert done.cases["test_private_root"]["verdict"] in ("pass", "unsupported"), done.output
+
+
 def ignore_interrupts() -> None:
     """As a shell does for what a script starts in the background."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Standard input, output and errors as a command needs them: open, and none changes an exit code when nobody reads it.
+"""What a command needs of the process that it is: standard input, output and errors that are open, and change no exit
+code when nobody reads them; and children that are waited for.
 
 What could not be printed to a full disk is still an error.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from typing import Any
 
@@ -43,6 +45,7 @@ def prepare() -> None:
         if getattr(sys, name) is None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # which is `number`, the lowest that is free
             setattr(sys, name, open(number, "w" if number else "r"))  # noqa: SIM115 - for as long as the process lives
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
     sys.stdout = _tolerant(sys.stdout, BrokenPipeError)
     sys.stderr = _tolerant(sys.stderr, OSError)
 

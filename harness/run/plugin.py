@@ -9,7 +9,9 @@ A check takes `loader` and `sandbox`, and `record` where several outcomes are ac
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -50,13 +52,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    with contextlib.suppress(ValueError):  # not the main thread
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
     if tested.is_named(config) or config.pluginmanager.has_plugin(COMMAND):
         try:
             tested.ask(config)  # a wrong path is said at once, not once for each case
         except ClharnessError as error:
             raise pytest.UsageError(str(error)) from None
-        except FileNotFoundError as error:  # it was there, and is built again or moved just now
-            raise pytest.UsageError(f"{error.filename} is not there any more") from None
 
 
 # --- fixtures ---

@@ -16,7 +16,7 @@ from typing import TypeVar
 import pytest
 
 from harness.build import build
-from harness.errors import NotBuilt
+from harness.errors import NotBuilt, UsageError
 from harness.expectations import FOLDER, Expectations, find, load
 from harness.expectations.abilities import abilities
 from harness.expectations.recognition import of_build, recognised
@@ -126,7 +126,12 @@ def subject(config: pytest.Config) -> Subject:
         is_the_loader = is_loader(config) or seeded(config)
         tested: Subject = loader_of(config) if is_the_loader else _from_options(kind_of(config), config)
         tested.time_limit = time_limit(config, tested)
-        tested.ask()
+        try:
+            tested.ask()
+        except FileNotFoundError as error:
+            if tested.path.exists():
+                raise
+            raise UsageError(f"{tested.path} is not there any more") from error
         config.stash[SUBJECT] = tested
     return config.stash[SUBJECT]
 
