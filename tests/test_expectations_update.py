@@ -274,6 +274,16 @@ def test_a_new_file_is_for_the_version_that_ran(tmp_path: Path) -> None:
     assert expectations_module.find("Some loader", "2.3.2", folder).path is None
 
 
+@pytest.mark.parametrize("name", ["Some\nloader", 'Some """\n[[deviation]]\n', "Some\x01\x7floader", "Some loader\r\n"])
+@pytest.mark.parametrize("version", ["2.3.1", "2.3.1\n", "2.3 (git)", "v2.3", "2\u00b2", "2" * 250])
+def test_a_new_file_is_about_whatever_the_loader_calls_itself(name: str, version: str, tmp_path: Path) -> None:
+    """Nothing of that is read as a line of the file."""
+    file = tmp_path / "some.toml"
+    update(Expectations(), [case("t", verdict="fail")], LOADER | {"name": name, "version": version}, True, file)
+    expectations = expectations_module.find(name, version, tmp_path)
+    assert expectations.path == file and len(expectations.entries) == 1
+
+
 @pytest.mark.parametrize(
     ("folder", "kind"),
     [

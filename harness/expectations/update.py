@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any
 from harness.build import command as own_command
 from harness.build import installed
 from harness.errors import UsageError
+from harness.escaping import one_line
 from harness.expectations import TO_BE_EXPLAINED, Entry, Expectations, load, section_key
 from harness.expectations.abilities import holds
 from harness.expectations.document import Document
 from harness.expectations.folding import fits, patterns
-from harness.expectations.versions import matches
+from harness.expectations.versions import leading_integers, matches
 from harness.requirements.catalogue import catalogue, index
 
 if TYPE_CHECKING:
@@ -71,10 +72,12 @@ def _open(expectations: Expectations, subject: Mapping[str, Any], path: Path | N
     refuse_unasked(expectations, subject, path)
     assert path is not None
     name, version = str(subject.get("name") or "unknown"), str(subject.get("version") or "")
-    document = Document(f"# What is known about {name}: accepted deviations and outcomes in the grey areas.\n\n")
+    document = Document(
+        f"# What is known about {one_line(name)}: accepted deviations and outcomes in the grey areas.\n\n"
+    )
     document.set_head("loader", name)
-    if re.match(r"\d", version):
-        document.set_head("versions", "==" + version)
+    if number := leading_integers(version):
+        document.set_head("versions", "==" + number)
     if path.exists():
         raise UsageError(f"{path} exists and does not hold for {name} {version}; correct its `versions`")
     return document, path

@@ -26,10 +26,14 @@ def parse_version(text: str | None) -> tuple[int, ...] | None:
     >>> parse_version("2.3.0-rc1"), parse_version("unknown")
     ((2, 3), None)
     """
+    leading = leading_integers(text)
+    return _numbers(leading) if leading else None
+
+
+def leading_integers(text: str | None) -> str:
+    """What is compared of a version, as a range has it: "2.3.0" of "v2.3.0 (git)"; "" where it starts with none."""
     match = re.match(r"\s*v?(\d+(?:\.\d+)*)", text or "")
-    if not match:
-        return None
-    return _numbers(match.group(1))
+    return match.group(1) if match else ""
 
 
 def _numbers(dotted: str) -> tuple[int, ...]:
