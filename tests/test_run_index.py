@@ -176,6 +176,16 @@ def test_what_depends_on_the_environment_is_kept_apart(project: Project, monkeyp
     assert project.read == {"test_one", "test_two"}
 
 
+@pytest.mark.parametrize("variable", ["CLHARNESS_FAULT", "CLHARNESS_SCRATCH"])
+def test_what_a_case_does_when_it_runs_changes_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    project.collect()
+    monkeypatch.setenv(variable, "1")
+    assert project.cases("-k", "test_d") == {"test_d[x]"}
+    assert project.read == {"test_two"}
+
+
 def test_a_run_of_pieces_leaves_no_index(project: Project) -> None:
     project.collect("suites/discovery/test_one.py::test_a")
     assert project.cases("-k", "test_b") == {"test_b[left]"}

@@ -33,6 +33,8 @@ _FORMAT = 1
 _SKIPPED = {".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "node_modules"}
 _CODE = (".py", ".toml", ".h")  # of the harness and the mocks, which the suites' cases may depend on
 _TESTS = ("suites", "tests")
+# Of the environment, and about what cases do when they run. Which there are depends on no loader, nor on its fault.
+_OF_RUNS = {"CLHARNESS_FAULT", "CLHARNESS_SCRATCH", "CLHARNESS_SCREENSHOTS", "CLHARNESS_BUILD_WAIT"}
 
 Function = dict[str, Any]  # of a file: `words` that all its cases share, and `cases`
 
@@ -157,7 +159,8 @@ def _context(config: pytest.Config) -> list[Any]:
     kind = tested.kind_of(config)
     others = list(tested.through(config)) if kind is not KINDS["loader"] and not kind.stands_alone else []
     plugins = sorted(f"{d.project_name} {d.version}" for _, d in config.pluginmanager.list_plugin_distinfo())
-    variables = sorted((n, v) for n, v in os.environ.items() if n.startswith("CLHARNESS_") and not n.endswith("IN_USE"))
+    own = {name for name in os.environ if name.startswith("CLHARNESS_") and not name.endswith("IN_USE")}
+    variables = [(name, os.environ[name]) for name in sorted(own - _OF_RUNS)]
     torture_options = [config.getoption(torture.ONLY), config.getoption(torture.TOO)]
     return [_FORMAT, sys.version, pytest.__version__, plugins, kind.identity.kind, others, torture_options, variables]
 
