@@ -55,6 +55,7 @@ class Configuration:
 
 
 T = "enable_testing()\n"
+WITHOUT_VULKAN = () if os.environ.get("CLHARNESS_WHOLE_TESTS") else ("-DCLHARNESS_VULKAN_HEADERS=OFF",)
 CONFIGURATIONS = {
     # Each builds the whole harness, which takes as long as hundreds of other tests: what goes together is one project.
     "make, after the loader, sanitizers, warnings are errors, link-time optimisation": Configuration(
@@ -81,6 +82,7 @@ CONFIGURATIONS = {
             "-DCMAKE_C_STANDARD=99",
             "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,-Bsymbolic-functions",
             "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,--no-undefined",
+            *WITHOUT_VULKAN,
         ),
         generator="Ninja Multi-Config",
         build=("--config", "Debug"),
