@@ -558,7 +558,7 @@ def test_pythonpath_of_the_user_survives(checkout: Path, tmp_path: Path, library
 @pytest.mark.parametrize("setting", ["PYTHONINSPECT=1", "PYTHONHOME=/missing", "PYTHONPLATLIBDIR=missing"])
 def test_settings_of_other_pythons_do_not_reach_ours(checkout: Path, library: str, setting: str) -> None:
     name, _, value = setting.partition("=")
-    run = launch(checkout, "loader", library, **{"CLHARNESS_PYTHON": "", name: value})
+    run = launch(checkout, "loader", library, cwd=None, command=None, **{"CLHARNESS_PYTHON": "", name: value})
     assert run.returncode == 0 and run.stdout.startswith("ran "), run.stderr
 
 
