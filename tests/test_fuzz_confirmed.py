@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness.cli.fuzz import _exit_code
-from harness.fuzz import summary
+from harness.errors import UsageError
+from harness.fuzz import reproducers, summary
 from harness.fuzz.campaign import Campaign, Target
-from harness.fuzz.findings import Keeper
+from harness.fuzz.findings import Finding, Keeper
 from harness.fuzz.job import ProcessEnd
 from harness.fuzz.subject import FuzzSubject
 from harness.fuzz.target_process import Defect, Setting
@@ -42,14 +45,44 @@ WATCHED = '[ -n "$CLHARNESS_FUZZ_BLOCKS" ]'
 @pytest.mark.parametrize(("condition", "is_finding"), [(WATCHED, False), ("true", True)], ids=["watched", "always"])
 def test_what_shows_only_with_breakpoints_is_no_finding(tmp_path: Path, condition: str, is_finding: bool) -> None:
     program = target_program(tmp_path, condition)
-    finding = Keeper(tmp_path / "out", 1.0).keep("stub", program, setting(tmp_path), b"input", DEFECT, [])
-    assert (finding is not None) == is_finding
+    finding = Keeper(tmp_path / "out", 1.0).keep("stub", program, setting(tmp_path), ProcessEnd(DEFECT, b"input"), [])
+    assert (finding != "it shows only with breakpoints") == is_finding
     assert (tmp_path / "out" / "findings").exists() == is_finding
-    if finding:
+    if isinstance(finding, Finding):
         assert finding.stable
         script = Path(finding.folder) / "reproduce.sh"
         assert "CLHARNESS_FUZZ_BLOCKS" not in script.read_text() and os.access(script, os.X_OK)
         assert json.loads((Path(finding.folder) / "finding.json").read_text())["key"] == DEFECT.key
+
+
+def of_driver(folder: Path) -> Setting:
+    return replace(setting(folder), icd=folder / "libOpenCL.so.1")
+
+
+AFTER_ANOTHER = 'for f; do case $f in -*) ;; *) cat "$f" ;; esac; done | grep -q opens'
+
+
+def test_what_a_driver_shows_after_other_inputs_is_replayed_with_them(tmp_path: Path) -> None:
+    """It cannot be put back; of what ran before, only what is needed is kept."""
+    program = target_program(tmp_path, AFTER_ANOTHER)
+    before = (b"one", b"it opens", *(b"%d" % number for number in range(20)))
+    end = ProcessEnd(DEFECT, b"input", before)
+    finding = Keeper(tmp_path / "out", 5.0).keep("stub", program, of_driver(tmp_path), end, [])
+    assert isinstance(finding, Finding) and finding.stable and finding.before == 1
+    assert [file.read_bytes() for file in finding.inputs_before()] == [b"it opens"]
+    done = subprocess.run([Path(finding.folder) / "reproduce.sh"], capture_output=True, text=True)
+    assert f"finding: {DEFECT.kind} {DEFECT.key}" in done.stderr
+    assert Keeper(tmp_path / "out", 1.0).still_happens(finding, program, of_driver(tmp_path))
+    with pytest.raises(UsageError, match="needs other inputs before it"):
+        reproducers.keep("name", Path(finding.folder), tmp_path)
+
+
+@pytest.mark.parametrize("condition", ["false", WATCHED], ids=["never", "watched"])
+def test_what_no_replay_of_a_driver_shows_is_no_finding(tmp_path: Path, condition: str) -> None:
+    end = ProcessEnd(DEFECT, b"input", (b"one", b"two"))
+    program = target_program(tmp_path, condition)
+    assert Keeper(tmp_path / "out", 1.0).keep("stub", program, of_driver(tmp_path), end, []) == "no replay shows it"
+    assert not (tmp_path / "out" / "findings").exists()
 
 
 def test_campaign_goes_on_past_what_shows_only_with_breakpoints(tmp_path: Path) -> None:
@@ -62,7 +95,7 @@ def test_campaign_goes_on_past_what_shows_only_with_breakpoints(tmp_path: Path) 
     assert campaign._take(target, ProcessEnd(DEFECT, b"input"))
     assert campaign.findings == [] and output == []
     assert (tmp_path / "out" / "known.txt").read_text() == f"{DEFECT.key}\n"
-    assert campaign.states["stub"].watched_only == {DEFECT.key: DEFECT.sentence}
+    assert campaign.states["stub"].unconfirmed == {DEFECT.key: f"{DEFECT.sentence}: it shows only with breakpoints"}
     assert not campaign._take(target, ProcessEnd(DEFECT, b"another")), "it is not looked at twice"
 
 

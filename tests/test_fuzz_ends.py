@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import struct
+import subprocess
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,24 +14,29 @@ from typing import Any
 
 import pytest
 
+from harness.build import build
 from harness.errors import HarnessError
 from harness.fuzz import builds, job, libfuzzer
+from harness.fuzz.kept_inputs import VARIABLE, kept_inputs
 
 
 class Ended:
     """In the place of the processes of a campaign: one that ended with this status."""
 
-    def __init__(self, status: int | None, said: bytes = b"") -> None:
-        self.status, self.said = status, said
+    def __init__(self, status: int | None, said: bytes = b"", ran: tuple[bytes, ...] = ()) -> None:
+        self.status, self.said, self.ran = status, said, ran
         self.stop = threading.Event()
 
     def run(self, command: list[str], variables: dict[str, str], log: Path, seconds: float, work: Path) -> int | None:
         log.write_bytes(self.said)
+        if self.ran:
+            content = b"".join(struct.pack("=I", len(data)) + data for data in self.ran)
+            Path(variables[VARIABLE]).write_bytes(struct.pack("=Q", len(content)) + content + bytes(100))
         return self.status
 
 
-def result_of(processes: Ended, folder: Path) -> job.JobResult:
-    setting = SimpleNamespace(blocks=None, subject=None, time_limit=5, variables=lambda known: {})
+def result_of(processes: Ended, folder: Path, icd: bool = False) -> job.JobResult:
+    setting = SimpleNamespace(blocks=None, subject=None, icd=icd, time_limit=5, variables=lambda known: {})
     of = SimpleNamespace(
         work=folder, program="fuzz_x", seconds=1.0, setting=setting, dictionary=None, corpus=folder, known=folder
     )
@@ -44,6 +52,39 @@ def test_target_that_an_interrupt_ended_is_no_finding(tmp_path: Path) -> None:
     assert ends_of(-signal.SIGINT, tmp_path) == []
     (end,) = ends_of(-signal.SIGSEGV, tmp_path)
     assert end.defect.kind == "crash", "the control"
+
+
+@pytest.mark.parametrize(("icd", "before"), [(False, ()), (True, (b"one", b"two"))], ids=["loader", "driver"])
+def test_input_is_known_that_ended_a_process_without_the_fuzzers_notice(
+    tmp_path: Path, icd: bool, before: tuple[bytes, ...]
+) -> None:
+    """A subject may have handlers of signals of its own, as LLVM does; what ran before matters to drivers."""
+    (end,) = result_of(Ended(1, ran=(b"one", b"two", b"three")), tmp_path, icd).ends
+    assert (end.data, end.before) == (b"three", before)
+
+
+@pytest.mark.parametrize("target", ["icd_file", "vendor_icd", "call_log"])
+def test_targets_keep_the_inputs_that_they_run(tmp_path: Path, target: str) -> None:
+    inputs = [b"\1\2", b"", b"abc" * 20]
+    files = [tmp_path / f"{number}" for number in range(len(inputs))]
+    for file, data in zip(files, inputs, strict=True):
+        file.write_bytes(data)
+    subject = build().mock_icds["icd"] if target == "vendor_icd" else build().reference_loader
+    variables = {**os.environ, "CLHARNESS_FUZZ_LOADER": str(subject), VARIABLE: str(tmp_path / "kept")}
+    program = build().folder / "fuzz" / f"replay_{target}"
+    subprocess.run([program, *files], env=variables, check=True, capture_output=True)
+    assert kept_inputs(tmp_path / "kept") == inputs
+
+
+def test_kept_inputs_that_a_subject_spoilt_end_there(tmp_path: Path) -> None:
+    file = tmp_path / "kept"
+    assert kept_inputs(file) == []
+    for content, inputs in (
+        (b"", []),
+        (struct.pack("=Q", 1 << 60) + struct.pack("=I", 1) + b"a" + struct.pack("=I", 9), [b"a"]),
+    ):
+        file.write_bytes(content)
+        assert kept_inputs(file) == inputs
 
 
 _READING = b"INFO: seed corpus: files: 900 min: 1b max: 99b total: 9000b rss: 30Mb\n"

@@ -31,6 +31,12 @@ void records_leave_out(void);
 /* Keeps where records begin in a file, for a fuzzer that mutates in another process. False where that cannot be had. */
 bool records_share(const char *path);
 
+/* --- kept_inputs.c --- */
+
+/* Keeps the inputs that are noted from now on in the file that CLHARNESS_FUZZ_INPUTS names, if it does. */
+void kept_inputs_begin(void);
+void kept_inputs_note(const uint8_t *data, size_t size);
+
 /* --- subject.c --- */
 
 struct span {

@@ -130,6 +130,7 @@ void engine_start(bool fuzzer)
     if (borders && !records_share(borders)) {
         stop("%s: where records begin cannot be kept there", borders);
     }
+    kept_inputs_begin();
     own_environment = environ;
     load_subjects(loader, against);
     if (subject && blocks) {
@@ -227,6 +228,7 @@ static bool one_life(const uint8_t *data, size_t size, void (*body)(void))
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     input_number++;
+    kept_inputs_note(data, size);
     if (!subject_count) {
         run_alone(data, size);
         return 0;

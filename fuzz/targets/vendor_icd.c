@@ -80,6 +80,7 @@ void engine_start(bool fuzzer)
     if (list) {
         findings_load_known(list);
     }
+    kept_inputs_begin();
     load(path);
     if (blocks) {
         blocks_watch(blocks, subjects[0].path, subjects[0].base);
@@ -166,6 +167,7 @@ void target_run(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t before = blocks_hit();
+    kept_inputs_note(data, size);
     watch_ends(with_fuzzer);
     blocks_new_input();
     input_begin(data, size);

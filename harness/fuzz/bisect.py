@@ -43,6 +43,7 @@ def _seen(campaign: Campaign, target: Target, finding: Finding, good: FuzzSubjec
     for _ in range(_MOST):
         work = campaign.out / "work" / f"bisect-{target.name}"
         replayer = Replayer(target.program, setting.passing_over(known), work)
+        replayer.run_before(finding.inputs_before())
         shown = [defect for _ in range(REPLAYS) if (defect := replayer.replay_file(finding.input()).defect)]
         if not shown:
             return Seen(finding, "")

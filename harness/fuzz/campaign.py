@@ -65,7 +65,7 @@ class State:
     run_singly: bool = False  # what its corpus shows was learned in one pass
     resting: str = ""  # why it is not fuzzed any more
     errors: list[str] = field(default_factory=list)
-    watched_only: dict[str, str] = field(default_factory=dict)  # key and sentence of what showed only with breakpoints
+    unconfirmed: dict[str, str] = field(default_factory=dict)  # keys, each with its sentence and why it is no finding
     all_seconds: float = 0.0  # with earlier runs in the same folder
     all_inputs: int = 0
 
@@ -264,16 +264,15 @@ class Campaign:
         if not new:
             return False
         started = time.monotonic()
-        data = end.data if end.data is not None else b""
-        finding = self._keeper.keep(target.name, target.program, target.setting, data, end.defect, known)
+        finding = self._keeper.keep(target.name, target.program, target.setting, end, known)
         with self._lock:
             self.states[target.name].keeping += time.monotonic() - started
-            if finding is None:
-                self.states[target.name].watched_only[key] = end.defect.sentence
+            if isinstance(finding, str):
+                self.states[target.name].unconfirmed[key] = f"{end.defect.sentence}: {finding}"
             else:
                 self.findings.append(finding)
             self._write_known()
-        if finding is None:
+        if isinstance(finding, str):
             return True
         self._say(f"finding: {finding.target}: {finding.kind} {finding.key}: {finding.sentence}")
         if self._first:

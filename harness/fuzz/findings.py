@@ -7,12 +7,13 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from harness.build import build
-from harness.fuzz.minimise import minimised
+from harness.fuzz.job import ProcessEnd
+from harness.fuzz.minimise import minimised, needed
 from harness.fuzz.subject import address_of, places_of
 from harness.fuzz.target_process import Defect, Replayer, Setting, environment, read_stack
 
@@ -37,6 +38,7 @@ class Finding:
     behind: tuple[str, ...] = ()  # keys that have to be passed over, because the input shows them first
     times: int = 1  # how often a process ended with it
     source: str = ""  # the place in the source, where the loader's debug information has it
+    before: int = 0  # how many inputs the same process has to run before it
     stack: tuple[str, ...] = ()  # the loader's places on the stack, innermost first, where a report shows them
 
     @property
@@ -47,6 +49,10 @@ class Finding:
     def input(self) -> Path:
         """The file with the minimised input."""
         return Path(self.folder) / "input"
+
+    def inputs_before(self) -> list[Path]:
+        """The files with what a process has to run before it."""
+        return sorted((Path(self.folder) / "before").glob("*")) if self.before else []
 
     def words(self) -> list[str]:
         """The lines that describe the input; of a character that is repeated, the first few."""
@@ -99,15 +105,26 @@ class Keeper:
         self._out, self._minimising, self._stopped = out, minimising, stopped
 
     def keep(
-        self, target: str, program: Path, setting: Setting, data: bytes, first: Defect, known: Collection[str]
-    ) -> Finding | None:
-        """Replays the input, makes it small and writes its folder. `known` are the keys found before.
+        self, target: str, program: Path, setting: Setting, end: ProcessEnd, known: Collection[str]
+    ) -> Finding | str:
+        """Replays the input, makes it small and writes its folder; else says why nothing was found. `known` are the
+        keys found before.
 
-        A finding is replayed without breakpoints: what shows only with them is not a finding, and None; nor is what
-        took long by the clock alone. An ICD cannot be put back into an earlier state, so that a fresh process may show
-        nothing of a true finding: it is unstable then.
+        A finding is replayed without breakpoints: what shows only with them is none; nor is what took long by the clock
+        alone. An ICD cannot be put back into an earlier state: where its input shows nothing in a fresh process, what
+        ran before it is replayed, too, and what no replay shows is no finding.
         """
+        first = end.defect
         work = self._out / "work" / f"replay-{target}-{word(first.key)}"
+        try:
+            return self._keep(target, program, setting, end, known, work)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+    def _keep(
+        self, target: str, program: Path, setting: Setting, end: ProcessEnd, known: Collection[str], work: Path
+    ) -> Finding | str:
+        first, data = end.defect, end.data or b""
         limit = setting.hang_limit if first.kind == "hang" else setting.time_limit
         watched, setting = setting, replace(setting, blocks=None)
         replayer = Replayer(program, setting.passing_over(()), work, limit)
@@ -116,27 +133,48 @@ class Keeper:
             behind = tuple(sorted(set(known) - {first.key}))
             replayer = Replayer(program, setting.passing_over(behind), work, limit)
         shown = [replayer.replay(data).key == first.key for _ in range(REPLAYS)]
+        before: Sequence[Path] = ()
         if first.by_clock and not any(shown):
-            shutil.rmtree(work, ignore_errors=True)
-            return None
-        if watched.blocks and not any(shown):
-            again = Replayer(program, watched.passing_over(behind), work, limit)
-            if not setting.icd or any(again.replay(data).key == first.key for _ in range(REPLAYS)):
-                shutil.rmtree(work, ignore_errors=True)
-                return None
+            return "it took long by the clock alone"
+        if setting.icd and not any(shown):
+            if not (before := self._needed(replayer, end, work)):
+                return "no replay shows it"
+            shown = [replayer.replay(data).key == first.key for _ in range(REPLAYS)]
+        if watched.blocks and not any(shown) and not before:
+            return "it shows only with breakpoints"
         stable = all(shown)
         if stable:
-            data = self._minimised(target, replayer, setting.passing_over(behind), data, first)
+            small = setting.passing_over(behind)
+            data = self._minimised(target, replayer, small, data, first, is_alone=not before)
         finding = Finding(target, first.kind, first.key, first.sentence, stable, len(data), "", setting.mode, behind)
-        self._write(finding, program, setting, data, replayer)
-        shutil.rmtree(work, ignore_errors=True)
+        finding.before = len(before)
+        self._write(finding, program, setting, data, replayer, before)
         return finding
 
-    def _minimised(self, target: str, slow: Replayer, setting: Setting, data: bytes, first: Defect) -> bytes:
+    def _needed(self, replayer: Replayer, end: ProcessEnd, work: Path) -> Sequence[Path]:
+        """The inputs without which a fresh process does not show what the last one shows; none where nothing does.
+        The replayer runs them before its input from now on."""
+        folder = work / "before"
+        folder.mkdir()
+        files = [folder / f"{number:06}" for number in range(len(end.before))]
+        for file, data in zip(files, end.before, strict=True):
+            file.write_bytes(data)
+
+        def shows(some: Sequence[Path]) -> bool:
+            replayer.run_before(some)
+            return replayer.replay(end.data or b"").key == end.defect.key
+
+        found = needed(files, shows, self._minimising, self._stopped) or ()
+        replayer.run_before(found)
+        return found
+
+    def _minimised(
+        self, target: str, slow: Replayer, setting: Setting, data: bytes, first: Defect, is_alone: bool
+    ) -> bytes:
         """Made small with the target without a fuzzer where that shows the same: it starts ten times as fast."""
         quick = slow
         plain = build().folder / "fuzz" / f"replay_{target}"
-        if setting.subject.coverage == "breakpoints" and not setting.against and plain.exists():
+        if is_alone and setting.subject.coverage == "breakpoints" and not setting.against and plain.exists():
             other = Replayer(plain, replace(setting, engine="none"), slow.folder / "plain")
             if other.replay(data).key == first.key:
                 quick = other
@@ -151,21 +189,35 @@ class Keeper:
         """Whether an earlier finding happens with today's program; breakpoints are left out."""
         work = self._out / "work" / f"replay-{finding.target}-{word(finding.key)}"
         replayer = Replayer(program, replace(setting, blocks=None).passing_over(finding.behind), work)
+        replayer.run_before(finding.inputs_before())
         again = replayer.replay_file(finding.input())
         shutil.rmtree(work, ignore_errors=True)
         return again.key == finding.key
 
-    def _write(self, finding: Finding, program: Path, setting: Setting, data: bytes, replayer: Replayer) -> None:
+    def _write(
+        self,
+        finding: Finding,
+        program: Path,
+        setting: Setting,
+        data: bytes,
+        replayer: Replayer,
+        before: Sequence[Path],
+    ) -> None:
         folder = self._out / "findings" / f"{finding.target}-{word(finding.key)}"
         folder.mkdir(parents=True, exist_ok=True)
         finding.folder = str(folder)
         (folder / "input").write_bytes(data)
+        shutil.rmtree(folder / "before", ignore_errors=True)
+        for number, file in enumerate(before):
+            (folder / "before").mkdir(exist_ok=True)
+            shutil.copyfile(file, folder / "before" / f"{number:06}")
         report = replayer.replay(data)
         if report.defect and report.key == finding.key:
             finding.sentence = report.defect.sentence  # of the small input
         finding.source = source_of(setting.subject.path, finding.key)
         finding.stack = read_stack(report.output, setting.subject)
         (folder / "report.txt").write_text(report.output)
+        replayer.run_before(())
         (folder / "description.txt").write_text(
             description(replayer.replay(data, {"CLHARNESS_FUZZ_DESCRIBE": "1"}).output)
         )
@@ -196,6 +248,7 @@ def _script(finding: Finding, program: Path, setting: Setting, known: Path | Non
             variables[name] = own[name]
     if known:
         variables["CLHARNESS_FUZZ_KNOWN"] = str(known)
+    before = '"$here"/before/* ' if finding.before else ""
     options = f"-timeout={setting.time_limit} " if setting.engine == "libfuzzer" else ""
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     return "\n".join(
@@ -204,7 +257,8 @@ def _script(finding: Finding, program: Path, setting: Setting, known: Path | Non
             f"# {finding.kind} {finding.key}",
             "# Replays the input; arguments go to the target. CLHARNESS_FUZZ_DESCRIBE=1 prints the input in words.",
             *lines,
-            f'exec {shlex.quote(str(program))} {options}"$@" "$(dirname "$(readlink -f "$0")")/input"',
+            'here=$(dirname "$(readlink -f "$0")")',
+            f'exec {shlex.quote(str(program))} {options}"$@" {before}"$here/input"',
             "",
         ]
     )

@@ -43,6 +43,7 @@ class ProcessEnd:
 
     defect: Defect
     data: bytes | None
+    before: tuple[bytes, ...] = ()  # what the same process ran before it, oldest first, where that can matter
 
 
 @dataclass

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes
+from harness.fuzz.kept_inputs import VARIABLE, kept_inputs
 from harness.fuzz.target_process import Defect, read_finding, stop_message
 
 _STATUS = re.compile(rb"^#(\d+)\t.*?cov: (\d+)", re.M)
@@ -21,6 +22,7 @@ _SINGLE = re.compile(rb"^Running: ", re.M)
 _FINISHED, _INTERRUPTED, _USAGE = 0, 72, 2
 _TAIL = 8192  # bytes of a log in which its newest status stands
 MEMORY = 4096  # MiB
+_INPUTS = "inputs"  # the name of a job's file with what its process ran
 
 
 def run(job: Job, processes: Processes) -> JobResult:
@@ -42,7 +44,7 @@ def run(job: Job, processes: Processes) -> JobResult:
         str(job.corpus),
     ]
     started = time.monotonic()
-    status = processes.run(command, job.setting.variables(job.known), log, job.seconds, job.work)
+    status = processes.run(command, _variables(job), log, job.seconds, job.work)
     output = log.read_bytes()
     inputs, edges = _numbers(output)
     result = JobResult(time.monotonic() - started, inputs, edges, begun=bool(_BEGUN.search(output)))
@@ -68,13 +70,26 @@ def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResu
     command = [str(job.program), f"-timeout={job.setting.time_limit}", f"-rss_limit_mb={MEMORY}", "-detect_leaks=0"]
     command += [f"-artifact_prefix={job.work}/singly-", *map(str, files)]
     started = time.monotonic()
-    status = processes.run(command, job.setting.variables(job.known), log, job.seconds, job.work)
+    status = processes.run(command, _variables(job), log, job.seconds, job.work)
     output = log.read_bytes()
     result = JobResult(time.monotonic() - started, len(_SINGLE.findall(output)))
     if status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT, None) and 0 < result.inputs <= len(files):
         defect = _defect(job, output.decode(errors="replace"), status)
-        result.ends.append(ProcessEnd(defect, files[result.inputs - 1].read_bytes()))
+        data = files[result.inputs - 1].read_bytes()
+        result.ends.append(ProcessEnd(defect, data, _before(job, data)))
     return result
+
+
+def _variables(job: Job) -> dict[str, str]:
+    """What the engine reads in a job, which keeps its inputs."""
+    (job.work / _INPUTS).unlink(missing_ok=True)
+    return job.setting.variables(job.known) | {VARIABLE: str(job.work / _INPUTS)}
+
+
+def _before(job: Job, data: bytes) -> tuple[bytes, ...]:
+    """What the process of a job ran before the input that ended it, where the subject cannot be put back."""
+    *before, last = kept_inputs(job.work / _INPUTS) or [b""]
+    return tuple(before) if job.setting.icd and last == data else ()
 
 
 def _own_copies(files: Sequence[Path], folder: Path) -> list[Path]:
@@ -94,8 +109,11 @@ def _defect(job: Job, output: str, status: int | None) -> Defect:
 
 
 def _process_end(job: Job, artifacts: Path, output: str, status: int | None) -> ProcessEnd:
+    """libFuzzer writes the input that it has noticed the end in; a subject may have handlers of signals of its own."""
     file = max(artifacts.iterdir(), key=lambda path: path.stat().st_mtime, default=None)
-    return ProcessEnd(_defect(job, output, status), file.read_bytes() if file else None)
+    kept = kept_inputs(job.work / _INPUTS)[-1:]
+    data = file.read_bytes() if file else kept[0] if kept else None
+    return ProcessEnd(_defect(job, output, status), data, () if data is None else _before(job, data))
 
 
 def _numbers(output: bytes) -> tuple[int, int]:

@@ -7,8 +7,11 @@ Where an input has ended every answer is 0, the ordinary case, so that a shorter
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
 @dataclass
@@ -76,3 +79,33 @@ def _make_plain(search: _Search) -> None:
             if any(piece):
                 search.better(search.best[:at] + bytes(len(piece)) + search.best[at + size :])
         size //= 2
+
+
+def needed(
+    items: Sequence[Item], shows: Callable[[Sequence[Item]], bool], seconds: float, stopped: Callable[[], bool]
+) -> Sequence[Item] | None:
+    """The fewest of some items that still show something, the last ones first; None where not even all of them do."""
+    until = time.monotonic() + seconds
+    count = next((count for count in _doubling(len(items)) if shows(items[len(items) - count :])), None)
+    if count is None:
+        return None
+    best = list(items[len(items) - count :])
+    size = len(best)
+    while size:
+        at = 0
+        while at < len(best) and time.monotonic() < until and not stopped():
+            if shows(fewer := best[:at] + best[at + size :]):
+                best = fewer
+            else:
+                at += size
+        size //= 2
+    return best
+
+
+def _doubling(most: int) -> Iterator[int]:
+    count = 1
+    while count < most:
+        yield count
+        count *= 4
+    if most:
+        yield most

@@ -98,6 +98,8 @@ def keep(name: str, folder: Path, to: Path | None = None) -> Path:
         raise UsageError(f"{folder} is not a finding (there is no finding.json in it): a summary names the folders")
     if not finding.stable:
         raise UsageError(f"{folder}: an unstable finding cannot be a regression case")
+    if finding.before:
+        raise UsageError(f"{folder}: a finding that needs other inputs before it cannot be a regression case")
     input_file = to / finding.target / name
     if input_file.exists():
         raise UsageError(f"{input_file} is there already: give another name")

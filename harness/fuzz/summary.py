@@ -35,8 +35,7 @@ def lines(campaign: Campaign, subject: FuzzSubject, interrupted: bool, width: in
         text += [f"  {state.resting}"] if state.resting else []
         text += [f"  {state.cut}: {printable(error)}" for error in state.errors[:1]]
         text += [
-            f"  no finding, since it shows only with breakpoints: {key}: {printable(sentence)}"
-            for key, sentence in sorted(state.watched_only.items())
+            f"  not confirmed: {key}: {printable(sentence)}" for key, sentence in sorted(state.unconfirmed.items())
         ]
     for group in causes(campaign.findings):
         text += _finding(group[0], width)
@@ -58,6 +57,9 @@ def _finding(finding: Finding, width: int) -> list[str]:
     for line in finding.words()[:_MOST_WORDS]:
         first, *more = wrap(f"input: {printable(line)}", width, "         ", _MOST_LINES)
         text += [f"  {first.lstrip()}", *more]
+    if finding.before:
+        inputs = "input" if finding.before == 1 else f"{finding.before} inputs"
+        text.append(f"  after the {inputs} in {finding.folder}/before")
     if not finding.stable:
         text.append("  unstable: a fresh process does not show it each time, so that it was not made smaller")
     if finding.times > 1:
@@ -106,7 +108,7 @@ def as_json(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> dict
             "all_seconds": round(state.all_seconds, 1),
             "resting": state.resting or None,
             "errors": state.errors,
-            "only_with_breakpoints": state.watched_only,
+            "unconfirmed": state.unconfirmed,
         }
         for target in campaign.targets
         for state in [campaign.states[target.name]]

@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -204,11 +204,16 @@ class Replayer:
         self._program, self._setting, self.folder = program, setting, folder
         self.limit = limit or setting.time_limit
         self._known: Path | None = None
+        self._before: list[Path] = []
         self.symbolizes = True
         folder.mkdir(parents=True, exist_ok=True)
         if setting.known:
             self._known = folder / "known.txt"
             self._known.write_text("".join(f"{key}\n" for key in sorted(setting.known)))
+
+    def run_before(self, files: Sequence[Path]) -> None:
+        """From now on each process runs these inputs first."""
+        self._before = list(files)
 
     def replay(self, data: bytes, extra: Mapping[str, str] | None = None) -> Replay:
         """Runs an input in a fresh process; `extra` are more variables for it."""
@@ -220,13 +225,13 @@ class Replayer:
         """As replay(), for an input in a file."""
         variables = self._setting.replay_variables(self._known) | dict(extra or {})
         options = [f"-timeout={self.limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
-        command = [str(self._program), *options, str(file)]
+        command = [str(self._program), *options, *map(str, self._before), str(file)]
         try:
             done = subprocess.run(
                 command,
                 env=environment(variables, self.symbolizes),
                 capture_output=True,
-                timeout=self.limit * 4 + 10,
+                timeout=self.limit * 4 + 10 + len(self._before),
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
             )
@@ -247,7 +252,7 @@ class Replayer:
         """Whether an input that took too long by the clock does so by the time that its process can use, too."""
         options = ["-timeout=0", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
         process = subprocess.Popen(
-            [str(self._program), *options, str(file)],
+            [str(self._program), *options, *map(str, self._before), str(file)],
             env=environment(variables, symbolize=False),
             cwd=self.folder,
             stdin=subprocess.DEVNULL,

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inputs that a process has run, in a file: the last one is there, too, where the subject ends the process without
+ * the fuzzer's notice, and those before it, without which a subject that cannot be put back may not show the same. */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* As harness/fuzz/kept_inputs.py reads it. Each input has its size, of 4 bytes, before it. */
+static struct kept {
+    uint64_t used; /* bytes */
+    uint8_t inputs[(4 << 20) - sizeof(uint64_t)];
+} * kept;
+
+void kept_inputs_begin(void)
+{
+    const char *path = getenv("CLHARNESS_FUZZ_INPUTS");
+    if (!path) {
+        return;
+    }
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    bool is_there = file >= 0 && ftruncate(file, sizeof *kept) == 0;
+    void *shared = is_there ? mmap(NULL, sizeof *kept, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    if (file >= 0) {
+        close(file);
+    }
+    if (shared == MAP_FAILED) {
+        stop("%s: inputs cannot be kept there", path);
+    }
+    kept = shared;
+}
+
+void kept_inputs_note(const uint8_t *data, size_t size)
+{
+    uint32_t length = (uint32_t)size;
+    if (!kept || size > sizeof kept->inputs - sizeof length) {
+        return;
+    }
+    uint64_t at = kept->used + sizeof length + size > sizeof kept->inputs ? 0 : kept->used; /* else begins anew */
+    memcpy(kept->inputs + at, &length, sizeof length);
+    if (size) {
+        memcpy(kept->inputs + at + sizeof length, data, size);
+    }
+    kept->used = at + sizeof length + size;
+}
