@@ -111,8 +111,9 @@ def test_a_finding_is_passed_over_while_it_is_still_made_small(tmp_path: Path, m
     end = ProcessEnd(Defect("wrong", "wrong@bad", "it is bad"), b"bad")
     known: list[list[str]] = []
 
-    def keep(*_: object) -> None:
+    def keep(*_: object) -> str:
         known.append((tmp_path / "out" / "known.txt").read_text().split())
+        return "it is not looked at"
 
     monkeypatch.setattr(campaign._keeper, "keep", keep)
     campaign._take(target, end)
@@ -133,7 +134,7 @@ def test_ends_that_were_on_their_way_do_not_give_a_target_up(tmp_path: Path, mon
     def one_after_the_other(*_: object) -> JobResult:
         return JobResult(1.0, 1, ends=[ProcessEnd(Defect("wrong", "wrong@0", "it is bad"), b"bad")])
 
-    monkeypatch.setattr(campaign._keeper, "keep", lambda *_: None)
+    monkeypatch.setattr(campaign._keeper, "keep", lambda *_: "it is not looked at")
     for engine, rests in ((all_at_once, False), (one_after_the_other, True)):
         monkeypatch.setattr(campaigns, "_ENGINES", {"libfuzzer": engine})
         for _ in range(campaigns._REPEATS):
