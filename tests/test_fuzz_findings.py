@@ -256,3 +256,13 @@ def test_description_of_a_long_input_fits_the_terminal(tmp_path: Path) -> None:
     text = summary._finding(one, 70)
     assert text[3] == '  input: the file has 4096 bytes: "xxxxxxxx…"; then'
     assert text[4] == f'         "{few}…"; abcabc is short'
+
+
+def test_summary_shows_the_last_lines_of_a_long_description(tmp_path: Path) -> None:
+    """What is called last is what went wrong."""
+    one = findings.Finding("vendor_icd", "crash", "k@f", "It ends.", True, 40, str(tmp_path))
+    for count, shown in ((8, "01234567"), (9, "01…45678"), (20, "01…56789")):
+        (tmp_path / "description.txt").write_text("".join(f"call {number}\n" for number in range(count)))
+        text = [line for line in summary._finding(one, 70) if line.startswith("  input: ")]
+        assert "".join("…" if "…" in line else line[-1] for line in text) == shown
+    assert text[2] == "  input: … 13 more, in description.txt …"

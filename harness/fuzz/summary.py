@@ -16,7 +16,7 @@ from harness.fuzz.findings import Finding
 from harness.fuzz.subject import FuzzSubject
 from harness.report.blocks import wrap
 
-_MOST_WORDS = 6  # lines of a description that the summary shows
+_FIRST_WORDS, _LAST_WORDS = 2, 5  # lines of a description that the summary shows: the last ones did it
 _MOST_LINES = 6  # in which each of them is folded
 
 
@@ -54,7 +54,7 @@ def _finding(finding: Finding, width: int) -> list[str]:
     text = ["", f"{finding.target}: {finding.kind} in {finding.place} ({finding.size} bytes)"]
     text.append(f"  {printable(finding.sentence)}")
     text += [f"  at {finding.source}"] if finding.source else []
-    for line in finding.words()[:_MOST_WORDS]:
+    for line in _shown(finding.words()):
         first, *more = wrap(f"input: {printable(line)}", width, "         ", _MOST_LINES)
         text += [f"  {first.lstrip()}", *more]
     if finding.before:
@@ -67,6 +67,13 @@ def _finding(finding: Finding, width: int) -> list[str]:
     text.append(f"  replay:      {finding.folder}/reproduce.sh")
     text.append(f"  regression:  clharness fuzz --keep NAME {finding.folder}")
     return text
+
+
+def _shown(words: Sequence[str]) -> Sequence[str]:
+    left_out = len(words) - _FIRST_WORDS - _LAST_WORDS
+    if left_out <= 1:
+        return words
+    return [*words[:_FIRST_WORDS], f"… {left_out} more, in description.txt …", *words[-_LAST_WORDS:]]
 
 
 def _rest(others: Sequence[Finding]) -> list[str]:
