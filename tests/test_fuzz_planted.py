@@ -25,7 +25,8 @@ SWEPT = [name for name, fault in planted().items() if next(seeds(fault), None) i
 
 @pytest.fixture(scope="module")
 def fuzz_build() -> builds.FuzzBuild:
-    return builds.make(builds.LIBFUZZER, ["address_queries", "limits"], planted=True)
+    targets = {fault.target for fault in planted().values()}
+    return builds.make(builds.LIBFUZZER, sorted(targets), planted=True)
 
 
 def _run(
@@ -83,17 +84,32 @@ def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild
     assert f"Done {len(chosen) + 1} runs" in sound.stderr or f"Done {len(chosen)} runs" in sound.stderr
 
 
-def test_names_that_begin_alike_are_told_apart(fuzz_build: builds.FuzzBuild, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("fault", "key", "begins_with_seeds"),
+    [
+        ("names_that_begin_alike", "name-of-another", False),
+        ("names_that_are_a_suffix", "suffix-lost", True),
+        ("endings_within_names", "named-by-nothing", True),
+        ("layer_endings_within_names", "layer-named-by-nothing", True),
+        ("properties_by_32_bits", "way-clCreateContextFromType", True),
+    ],
+)
+def test_a_few_inputs_show_the_fault(
+    fuzz_build: builds.FuzzBuild, fault: str, key: str, begins_with_seeds: bool, tmp_path: Path
+) -> None:
     """The same inputs in both loaders: few enough for a test, and enough for each name with each ending."""
-    program = [fuzz_build.program("address_queries"), "-seed=1", "-runs=20000", "-detect_leaks=0", "-max_len=200"]
-    command = [*map(str, program), f"-artifact_prefix={tmp_path}/"]
+    target = planted()[fault].target
+    program = [fuzz_build.program(target), "-seed=1", "-runs=20000", "-detect_leaks=0", "-max_len=200"]
+    (tmp_path / "new").mkdir()
+    corpus = [tmp_path / "new", builds.seeds(target)] if begins_with_seeds else []
+    command = [*map(str, program), f"-artifact_prefix={tmp_path}/", *map(str, corpus)]
     said = []
-    for loader, fault in ((fuzz_build.planted_loader(), "names_that_begin_alike"), (fuzz_build.reference_loader(), "")):
-        variables = environment({"CLHARNESS_FUZZ_LOADER": str(loader), "CLHARNESS_FAULT": fault})
+    for loader, name in ((fuzz_build.planted_loader(), fault), (fuzz_build.reference_loader(), "")):
+        variables = environment({"CLHARNESS_FUZZ_LOADER": str(loader), "CLHARNESS_FAULT": name})
         done = subprocess.run(command, env=variables, capture_output=True, text=True, errors="replace", cwd=tmp_path)
         said.append(done.stderr)
     faulty, sound = said
-    assert "clharness-fuzz: finding: wrong name-of-another: " in faulty, faulty[-800:]
+    assert f"clharness-fuzz: finding: wrong {key}: " in faulty, faulty[-800:]
     assert "Done 20000 runs" in sound and "clharness-fuzz: finding: " not in sound, sound[-800:]
 
 

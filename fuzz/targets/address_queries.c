@@ -68,11 +68,32 @@ static void check_address(const char *name, uint64_t entry)
     saw("length of a name with an address", strlen(name));
 }
 
-static void by_suffix(const char *name)
+/* The only vendor that has a suffix at the end of this name, of those that are offered; -1 where there are none or
+ * several, or one that takes every name. */
+static int only_vendor(const struct offered *offered, const char *name)
+{
+    int only = -1;
+    for (cl_uint i = 0; i < offered->count; i++) {
+        const struct object *platform = offered->platform[i];
+        const char *suffix = vendors[platform->vendor].platform[platform->platform].suffix;
+        if (!*suffix || (only >= 0 && only != platform->vendor && ends_with(name, suffix))) {
+            return -1;
+        }
+        only = ends_with(name, suffix) ? platform->vendor : only;
+    }
+    return only;
+}
+
+static void by_suffix(const struct offered *offered, const char *name)
 {
     received_count = 0;
     uint64_t entry = CALL(clGetExtensionFunctionAddress, AT(name));
     check_address(name, entry);
+    int only = only_vendor(offered, name);
+    if (!entry && only >= 0 && texts_equal(name, vendors[only].also) && function_named(name) < 0) {
+        finding("wrong", "suffix-lost",
+                "\"%s\" is known to vendor %d alone, by its suffix, and the loader answers NULL", name, only);
+    }
     for (size_t i = 0; i < received_count; i++) {
         const struct vendor *vendor = &vendors[received[i].vendor];
         bool right = false;
@@ -155,7 +176,7 @@ void target_run(void)
         unsigned which = take_below(offered.count + 1);
         if (which == offered.count) {
             describe("clGetExtensionFunctionAddress(\"%s\")", name);
-            by_suffix(name);
+            by_suffix(&offered, name);
         } else {
             describe("clGetExtensionFunctionAddressForPlatform(platform %u, \"%s\")", which, name);
             by_platform(name, offered.platform[which]);

@@ -20,6 +20,7 @@ static const char *const other_ways[LAYERS] = {"/layers/../layers//libfirst.so",
 
 static bool in_list[LAYERS]; /* OPENCL_LAYERS names it */
 static bool in_file[LAYERS]; /* a .lay file does, which only some loaders read */
+static bool named[LAYERS];   /* the list, or a file whose name ends in .lay, has its library's name in it */
 static int place[LAYERS];    /* its first place in the list */
 static bool legacy;
 
@@ -146,6 +147,13 @@ static void note_place(const char *name, int number, int at)
     }
 }
 
+static void note_names(const char *text)
+{
+    for (int n = 0; n < LAYERS; n++) {
+        named[n] |= strstr(text, strstr(paths[n], "lib")) != NULL;
+    }
+}
+
 static void draw_list(void)
 {
     const char *list = "";
@@ -158,6 +166,7 @@ static void draw_list(void)
     }
     if (count) {
         world_variable("OPENCL_LAYERS", list);
+        note_names(list);
         describe("OPENCL_LAYERS=%.300s", list);
     }
 }
@@ -184,6 +193,9 @@ static void draw_files(void)
         enum file_kind what = take_chance(8) ? (enum file_kind)take_below(FILE_LOOP + 1) : FILE_REGULAR;
         world_file(keep_text("%s/%s", folder, name), what, content, strlen(content));
         describe("%s/%s is %s, \"%.300s\"", folder, name, file_kind_words[what], content);
+        if (strlen(name) >= 4 && strcmp(name + strlen(name) - 4, ".lay") == 0) {
+            note_names(content);
+        }
         for (int n = 0; n < LAYERS; n++) {
             in_file[n] |= strstr(content, paths[n]) || n == number;
         }
@@ -230,6 +242,10 @@ static void check_one(const struct layer *layer)
         finding("wrong", "init-without-version",
                 "layer %d is initialised, and its API version was asked for %u times, and is not a known one",
                 layer->number, layer->version_queries);
+    }
+    if (inits && !named[layer->number]) {
+        finding("wrong", "layer-named-by-nothing",
+                "layer %d is initialised, and neither OPENCL_LAYERS nor a .lay file names its library", layer->number);
     }
     if (layer->inits && layer->inits_with_properties) {
         finding("wrong", "init-both", "both init functions of layer %d are called", layer->number);
@@ -320,6 +336,7 @@ void target_run(void)
 {
     memset(in_list, 0, sizeof in_list);
     memset(in_file, 0, sizeof in_file);
+    memset(named, 0, sizeof named);
     traced_begin();
     draw_vendors();
     draw_list();

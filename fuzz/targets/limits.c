@@ -67,7 +67,7 @@ static bool has_default_control(void)
 /* The small machine with the same devices everywhere: it shows the order in which vendors are found. */
 static struct machine even_control(void)
 {
-    struct machine even = machine_small(&machine);
+    struct machine even = machine_of_vendors(&machine);
     even.of[DEVICES_COUNT] = 1;
     even.of[DUPLICATE] = 0; /* a vendor that is named again stays where it was named first */
     return even;
@@ -75,8 +75,10 @@ static struct machine even_control(void)
 
 /* Pairs of classes of which the first has more devices of a type: a loader that puts it first both times sorts by them.
  */
-enum { ONE_GPU = 0, TWO_GPUS = 2, ONE_CPU = 1, TWO_CPUS = 6 };
-static const unsigned more_devices[][2] = {{TWO_GPUS, ONE_GPU}, {TWO_CPUS, ONE_CPU}};
+enum { ONE_GPU = 0, TWO_GPUS = 2, ONE_CPU = 1, TWO_CPUS = 6, GPUS_AND_CPU = 8, GPUS_AND_CPUS = 9 };
+static const unsigned more_gpus[] = {TWO_GPUS, ONE_GPU};
+/* CPUs may be compared beside GPUs alone, which is a fault: one of the two is enough. */
+static const unsigned more_cpus[][2] = {{TWO_CPUS, ONE_CPU}, {GPUS_AND_CPUS, GPUS_AND_CPU}};
 
 static bool is_pair_missing(unsigned a, unsigned b)
 {
@@ -86,7 +88,8 @@ static bool is_pair_missing(unsigned a, unsigned b)
 bool target_next_control(void)
 {
     machine = machine_from_input();
-    if (is_missing(machine_small(&machine)) || is_missing(even_control())) {
+    if (is_missing(machine_small(&machine)) || is_missing(machine_of_vendors(&machine)) || is_missing(even_control()) ||
+        (machine.of[LAYERS_COUNT] && is_missing(machine_of_layers(&machine)))) {
         return true;
     }
     for (unsigned half = 1; half <= 2; half++) {
@@ -97,8 +100,11 @@ bool target_next_control(void)
     }
     unsigned classes = classes_in(&machine);
     bool different = classes & (classes - 1);
-    for (size_t i = 0; different && i < sizeof more_devices / sizeof *more_devices; i++) {
-        if (is_pair_missing(more_devices[i][0], more_devices[i][1])) {
+    if (different && is_pair_missing(more_gpus[0], more_gpus[1])) {
+        return true;
+    }
+    for (size_t i = 0; different && i < sizeof more_cpus / sizeof *more_cpus; i++) {
+        if (is_pair_missing(more_cpus[i][0], more_cpus[i][1])) {
             return true;
         }
     }
@@ -238,7 +244,8 @@ static uint64_t *properties(unsigned number, unsigned pairs)
     unsigned place = machine.of[PAIR_PLACE] == 1 ? 0 : machine.of[PAIR_PLACE] == 2 ? pairs / 2 : pairs;
     for (size_t i = 0; i <= pairs; i++) {
         words[2 * i] = i == place ? CL_CONTEXT_PLATFORM : CL_CONTEXT_INTEROP_USER_SYNC;
-        words[2 * i + 1] = i == place ? AT(&crowd_platforms[number].object[HANDLE_cl_platform_id]) : i % 2;
+        const uint64_t other = i % 3 == 2 ? CL_CONTEXT_PLATFORM : i % 3; /* values that look like names and ends */
+        words[2 * i + 1] = i == place ? AT(&crowd_platforms[number].object[HANDLE_cl_platform_id]) : other;
     }
     return words;
 }
@@ -272,7 +279,27 @@ static unsigned copies_of_half(unsigned half)
         return UINT_MAX;
     }
     bool replaced = machine.of[WAY] == WAY_VENDORS_AND_PATH && one->special_copies;
-    return half == 0 ? one->special_copies : replaced ? 0 : other->other_copies;
+    unsigned by_one = half == 0 ? one->special_copies : one->other_copies;
+    unsigned by_other = replaced ? 0 : half == 0 ? other->special_copies : other->other_copies;
+    return by_one > by_other ? by_one : by_other; /* no loader offers one that both name more often */
+}
+
+/* The libraries of OCL_ICD_FILENAMES come first: who sets it wants those. */
+static void check_order_of_halves(void)
+{
+    bool named_by_both = machine.of[BOTH] || machine.of[WAY] != WAY_LIST_AND_VENDORS;
+    bool is_even = !machine.of[CLASSES] && machine.of[DEVICES_COUNT] == 1;
+    for (unsigned i = 1; !named_by_both && is_even && i < offered.count; i++) {
+        unsigned a = offered.platform[i - 1];
+        unsigned b = offered.platform[i];
+        if (crowd_platforms[a].member % 2 && crowd_platforms[b].member % 2 == 0) {
+            finding("wrong", "order-of-variables",
+                    "platform %u, whose vendor a folder names, stands before platform %u, whose vendor "
+                    "OCL_ICD_FILENAMES does",
+                    a, b);
+            return;
+        }
+    }
 }
 
 static void check_halves(const unsigned *copies)
@@ -299,6 +326,7 @@ static void check_copies(const struct outcome *small)
     }
     if (has_halves(&machine)) {
         check_halves(copies);
+        check_order_of_halves();
         return;
     }
     for (unsigned p = 0; p < crowd_platform_count; p++) {
@@ -343,12 +371,12 @@ static enum relation relation(unsigned a, unsigned b)
 /* Whether the loader is seen to sort by numbers of GPUs and of CPUs. */
 static bool sorts_by_devices(void)
 {
-    for (size_t i = 0; i < sizeof more_devices / sizeof *more_devices; i++) {
-        if (relation_of_classes(more_devices[i][0], more_devices[i][1]) != FIRST) {
-            return false;
-        }
+    bool by_gpus = relation_of_classes(more_gpus[0], more_gpus[1]) == FIRST;
+    bool by_cpus = false;
+    for (size_t i = 0; i < sizeof more_cpus / sizeof *more_cpus; i++) {
+        by_cpus |= relation_of_classes(more_cpus[i][0], more_cpus[i][1]) == FIRST;
     }
-    return true;
+    return by_gpus && by_cpus;
 }
 
 /* More GPUs first, then more CPUs, then more devices: above 0 where the first platform has more. */
@@ -429,9 +457,33 @@ static bool offer_alike(const struct outcome *small)
     return !outcome.count == !small->count;
 }
 
-static void check_chain(const struct outcome *small)
+/* Layers of the system stand closer to the vendors than those of OPENCL_LAYERS, in every loader that has both. */
+static void check_order_of_layer_halves(void)
 {
-    if (chain_length < 2 || !offer_alike(small)) {
+    for (unsigned n = 0; n < chain_length && !machine.of[BOTH]; n += 2) {
+        for (unsigned m = 1; m < chain_length; m += 2) {
+            if (chain[n].order && chain[n].order < chain[m].order) {
+                finding("wrong", "order-of-layer-variables",
+                        "layer %u, which OPENCL_LAYERS names, is initialised before layer %u of OPENCL_LAYER_PATH", n,
+                        m);
+                return;
+            }
+        }
+    }
+}
+
+/* The small machine with layers alone, where it says something of this one's. */
+static const struct outcome *layers_alone(void)
+{
+    struct machine wanted = machine_of_layers(&machine);
+    const struct outcome *small = machine.of[LAYERS_COUNT] ? control_of(&wanted) : NULL;
+    return small && small->known && offer_alike(small) ? small : NULL;
+}
+
+static void check_chain(void)
+{
+    const struct outcome *small = layers_alone();
+    if (chain_length < 2 || !small) {
         return;
     }
     bool halves = has_layer_halves(&machine);
@@ -442,6 +494,11 @@ static void check_chain(const struct outcome *small)
         struct machine half = machine_of_layer_half(&machine, 1 + n % 2);
         const struct outcome *alone = control_of(&half);
         unsigned expected = !alone || !alone->known ? chain[n].inits : n % 2 ? alone->second_inits : alone->layer_inits;
+        if (machine.of[BOTH] && expected != chain[n].inits) {
+            half = machine_of_layer_half(&machine, 2 - n % 2);
+            alone = control_of(&half);
+            expected = !alone || !alone->known ? chain[n].inits : n % 2 ? alone->second_inits : alone->layer_inits;
+        }
         if (chain[n].inits != expected) {
             finding("wrong", "layer-variable-beside-another",
                     "layer %u of %u, which %s names, is initialised %u times beside the other variable, and %u times "
@@ -449,6 +506,9 @@ static void check_chain(const struct outcome *small)
                     n, chain_length, n % 2 ? "OPENCL_LAYER_PATH" : "OPENCL_LAYERS", chain[n].inits, expected);
             return;
         }
+    }
+    if (halves) {
+        check_order_of_layer_halves();
     }
     for (unsigned n = 0; !halves && n < chain_length; n++) {
         if (chain[n].inits != small->layer_inits) {
@@ -485,10 +545,10 @@ static void check_defaults(void)
     const struct outcome *small = control_of(&three);
     look_at_defaults(&offered, &outcome);
     if (!has_default_control() || !small || !small->known || small->count != 3 || machine.of[DUPLICATE] ||
-        offered.count != crowd_platform_count || machine.of[PLATFORMS_COUNT] != 1) {
+        offered.count != crowd_platform_count || machine.of[PLATFORMS_COUNT] != 1 || machine.of[EACH] > 1) {
         return;
     }
-    unsigned set = machine.of[DEFAULT];
+    unsigned set = is_default_number(&machine) ? machine.of[DEFAULT] : 0;
     for (int i = 0; i < DEFAULTS; i++) {
         int wanted = small->defaults[i];
         if (wanted > 0 && set) { /* it is what the variable says, or the last of them */
@@ -509,7 +569,7 @@ static void check_defaults(void)
 void target_run(void)
 {
     machine = machine_from_input();
-    struct machine small_machine = machine_small(&machine);
+    struct machine small_machine = machine_of_vendors(&machine);
     describe_machine("that of the input");
     machine_describe(&machine);
     is_control = false;
@@ -521,8 +581,8 @@ void target_run(void)
     if (small && small->known) {
         check_copies(small);
         check_order();
-        check_chain(small);
     }
+    check_chain();
     /* A query takes a loader as long as there are platforms: not each of many is made. */
     unsigned step = 1 + offered.count / QUERIES;
     for (unsigned i = 0; i < offered.count; i++) {
@@ -560,7 +620,9 @@ void target_ended(void)
     for (unsigned m = 0; m < member_count && !has_halves(&machine); m++) {
         const struct library *library = members[m].library;
         unsigned expected = m == special_member ? small->special_open : small->other_open;
-        bool scales = m == special_member && expected && (machine.of[PLATFORMS_COUNT] > 1 || machine.of[DUPLICATE]);
+        /* A loader may open it once for each platform, and once more where it is named again. */
+        unsigned platforms = m == special_member ? machine.of[PLATFORMS_COUNT] : machine.of[EACH];
+        bool scales = expected && (platforms > 1 || (m == special_member && machine.of[DUPLICATE]));
         if (library && !members[m].flaw && !scales && library->opened - library->closed != expected) {
             finding("leak", "library-among-many",
                     "%u handles of the library of vendor %u of %u are open after the end, in a small machine %u",
@@ -568,15 +630,16 @@ void target_ended(void)
             return;
         }
     }
-    for (unsigned n = 0; n < chain_length && !has_layer_halves(&machine) && offer_alike(small); n++) {
-        if (chain[n].deinits != small->layer_ends) {
+    const struct outcome *layers = has_layer_halves(&machine) ? NULL : layers_alone();
+    for (unsigned n = 0; n < chain_length && layers; n++) {
+        if (chain[n].deinits != layers->layer_ends) {
             finding("wrong", "end-of-layer-among-many",
                     "layer %u of %u is deinitialised %u times, in a small machine %u", n, chain_length,
-                    chain[n].deinits, small->layer_ends);
+                    chain[n].deinits, layers->layer_ends);
             return;
         }
     }
-    if (chain_length > 2 && !has_layer_halves(&machine) && directions_differ(outcome.end_order, small->end_order)) {
+    if (chain_length > 2 && layers && directions_differ(outcome.end_order, layers->end_order)) {
         finding("wrong", "end-order-of-layers", "%u layers are deinitialised in another order than two", chain_length);
     }
 }

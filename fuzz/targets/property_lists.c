@@ -57,7 +57,8 @@ static uint64_t some_name(void)
                                      0x1094,
                                      0x2060,
                                      0x2051,
-                                     0x1087};
+                                     0x1087,
+                                     0x100000000 | CL_CONTEXT_PLATFORM};
     unsigned number = take_below(sizeof names / sizeof *names + 1);
     return number < sizeof names / sizeof *names ? names[number] : take_long() | 1;
 }
@@ -66,7 +67,10 @@ static uint64_t some_value(uint64_t name, struct list *list)
 {
     unsigned kind = take_below(8);
     if (name != CL_CONTEXT_PLATFORM) {
-        return kind < 3 ? kind : kind < 4 + VENDORS && kind >= 4 ? AT(platforms[kind - 4]) : take_long();
+        if (kind == 3) { /* what looks like the name that loaders look for */
+            return take_byte() & 1 ? CL_CONTEXT_PLATFORM : take_long();
+        }
+        return kind < 3 ? kind : kind < 4 + VENDORS ? AT(platforms[kind - 4]) : take_long();
     }
     /* What is neither a platform nor NULL may be followed by a loader: an application must not give it. */
     int vendor = kind == 7 ? -1 : (int)kind % VENDORS;

@@ -76,7 +76,70 @@ static bool is_plain_path(const char *text)
     return length > 0 && length < 200;
 }
 
-static void some_entry(void)
+/* --- which vendors the machine names --- */
+
+static bool named[VENDORS];      /* a file with the right ending, or a variable, has its library's name in it */
+static bool must_offer[VENDORS]; /* nothing about one of its files is unusual */
+static bool is_open;             /* a path is there twice, or something is beside the folders */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static void note_names(const char *text)
+{
+    for (int v = 0; v < VENDORS; v++) {
+        named[v] |= strstr(text, keep_text("lib%c.so", 'a' + v)) != NULL;
+    }
+}
+
+static bool is_plain_name(const char *name)
+{
+    size_t plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    return plain > 0 && plain < 100 && strcmp(name + plain, ".icd") == 0;
+}
+
+/* What a file says of vendors. Without a variable only those of the default folder count. */
+static void note_file(const char *path, enum file_kind kind, const char *library, const char *end, bool by_variable)
+{
+    static const char *const whole[VENDORS] = {"/lib/liba.so", "/lib/libb.so", "libc.so", "libd.so"};
+    const char *name = strrchr(path, '/') + 1;
+    const char *folder = folders[0];
+    bool in_default = strncmp(path, folder, strlen(folder)) == 0 && path + strlen(folder) + 1 == name;
+    if (ends_with(name, ".icd") && (in_default || by_variable)) {
+        note_names(library);
+        note_names(end);
+    }
+    for (int v = 0; v < VENDORS; v++) {
+        bool usual = kind == FILE_REGULAR && is_plain_name(name) && strlen(end) <= 1;
+        must_offer[v] |= usual && in_default && !by_variable && strcmp(library, whole[v]) == 0;
+    }
+    is_open |= name == path + 1;
+}
+
+static void check_named(const struct offered *offered)
+{
+    bool seen[VENDORS] = {false};
+    for (cl_uint i = 0; i < offered->count; i++) {
+        seen[offered->platform[i]->vendor] = true;
+    }
+    for (int v = 0; v < VENDORS && !is_open; v++) {
+        if (seen[v] && !named[v]) {
+            finding("wrong", "named-by-nothing",
+                    "vendor %d is offered, and no .icd file of the machine and no variable names its library", v);
+        }
+        if (!seen[v] && must_offer[v]) {
+            finding("wrong", "named-and-lost", "vendor %d is not offered, and an ordinary file names its library", v);
+        }
+    }
+}
+
+/* --- files and variables --- */
+
+static void some_entry(bool is_first, bool by_variable)
 {
     static const enum file_kind kinds[] = {FILE_REGULAR, FILE_REGULAR,    FILE_REGULAR,       FILE_FIFO,
                                            FILE_FOLDER,  FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP};
@@ -86,7 +149,15 @@ static void some_entry(void)
     const char *library = some_library();
     const char *end = some_end();
     const char *content = keep_text("%s%s", library, end);
+    static const char *paths[MOST_ENTRIES];
+    static unsigned path_count;
+    path_count = is_first ? 0 : path_count;
+    for (unsigned i = 0; i < path_count; i++) {
+        is_open |= texts_equal(path, paths[i]);
+    }
+    paths[path_count++] = path;
     world_file(path, kind, content, strlen(content));
+    note_file(path, kind, library, end, by_variable);
     describe("%s is %s of %zu bytes, \"%.400s\"", path, file_kind_words[kind], strlen(content), content);
     bool plain_name = *strrchr(path, '/') && strrchr(path, '/')[1] != '.';
     if (!is_plain_path(library) || strlen(end) > 1 || !plain_name) {
@@ -113,6 +184,7 @@ static void many_files(unsigned count)
     for (unsigned i = 0; i < count; i++) {
         world_file(keep_text("/etc/OpenCL/vendors/many%04u.icd", i), FILE_REGULAR, content, sizeof content - 1);
     }
+    named[1] = true;
     describe("%u more files that name %s", count, content);
     grey("a library that is named often may be loaded once");
 }
@@ -148,6 +220,7 @@ static void some_variable(void)
         value = keep_text("%s%s%s", value, between[take_below(sizeof between / sizeof *between)], some_value());
     }
     world_variable(name, value);
+    note_names(value);
     describe("%s has %zu bytes: %.400s", name, strlen(value), value);
     grey("loaders have variables of their own");
 }
@@ -162,8 +235,11 @@ void target_run(void)
     unsigned shape = take_byte();
     unsigned variables = shape % MOST_VARIABLES;
     unsigned entries = 1 + take_below(MOST_ENTRIES);
+    memset(named, 0, sizeof named);
+    memset(must_offer, 0, sizeof must_offer);
+    is_open = false;
     for (unsigned i = 0; i < entries; i++) {
-        some_entry();
+        some_entry(i == 0, variables > 0);
     }
     for (unsigned i = 0; i < variables; i++) {
         some_variable();
@@ -172,6 +248,7 @@ void target_run(void)
         many_files(take_length(MOST_FILES));
     }
     struct offered offered = platforms_offered();
+    check_named(&offered);
     for (cl_uint i = 0; i < offered.count; i++) {
         check_call(offered.platform[i], FUNCTION_clFlush, true);
         if (!world_library_opened(offered.platform[i]->vendor)) {

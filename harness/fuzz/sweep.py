@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 from harness.errors import HarnessError
@@ -25,23 +26,58 @@ _WORD = 254  # the code before a value of its own
 _SMALL = 40  # direct values that are tried
 _FEW = 10  # and where a number is tried once more, beside others
 
+# A loader that says what it does.
+_TALK = {"NOISE": 3}
 # What else has to be there for a number to matter: each of the settings is one seed.
 _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "VENDORS_COUNT": ({}, {"WAY": 3}, {"REVERSED": 1}, {"CLASSES": 3}, {"CLASSES": 5}, {"CLASSES": 1}, {"ICD2": 1}),
-    "PLATFORMS_COUNT": ({}, {"CLASSES": 5}, {"ICD2": 1}, {"VENDORS_COUNT": 3, "PLACE": 2}),
+    "PLATFORMS_COUNT": (
+        {},
+        {"CLASSES": 5},
+        {"ICD2": 1},
+        {"VENDORS_COUNT": 3, "PLACE": 2},
+        {"VENDORS_COUNT": 3, "EACH": 3},
+    ),
     "DEVICES_COUNT": (
         {},
         {"VENDORS_COUNT": 3, "PLACE": 1},
         *({"VENDORS_COUNT": 12, "PLACE": 2, "CLASSES": 1, "DEVICES_TYPE": type_} for type_ in range(3)),
     ),
-    "EXTENSIONS": ({}, {"UNLOADABLE": 1}),
-    "SUFFIX": ({}, {"VENDORS_COUNT": 3, "PLACE": 2}),
-    "PATH": ({"WAY": 3}, {"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 3, "WAY": 3, "PLACE": 2}, {"WAY": 4}, {"WAY": 5}),
-    "FILE_NAME": ({"VENDORS_COUNT": 3}, {"WAY": 4}),
+    "EXTENSIONS": ({}, {"UNLOADABLE": 1}, _TALK),
+    "NAME": ({}, _TALK),
+    "VERSION": ({}, _TALK),
+    "SUFFIX": ({}, {"VENDORS_COUNT": 3, "PLACE": 2}, _TALK),
+    "PATH": (
+        {"WAY": 3},
+        {"VENDORS_COUNT": 3},
+        {"VENDORS_COUNT": 3, "WAY": 3, "PLACE": 2},
+        {"WAY": 4},
+        {"WAY": 5},
+        _TALK,
+        {"VENDORS_COUNT": 3, "BARE": 1},
+    ),
+    "FILE_NAME": ({"VENDORS_COUNT": 3}, {"WAY": 4}, {"WAY": 10}, {"VENDORS_COUNT": 3} | _TALK),
     "TAIL": ({"VENDORS_COUNT": 3},),
     "JUNK": ({"VENDORS_COUNT": 3},),
-    "WAY": ({}, *({"VENDORS_COUNT": count} for count in (3, 40, 130))),
-    "LAYER_WAY": tuple({"LAYERS_COUNT": count} for count in (2, 40, 130)),
+    "WAY": ({}, *({"VENDORS_COUNT": count} for count in (3, 40, 130)), {"VENDORS_COUNT": 4, "BOTH": 1}),
+    "LAYER_WAY": (*({"LAYERS_COUNT": count} for count in (2, 40, 130)), {"LAYERS_COUNT": 4, "BOTH": 1}),
+    "NOISE": (
+        {"VENDORS_COUNT": 5},
+        {"VENDORS_COUNT": 5, "PLATFORMS_COUNT": 3, "UNLOADABLE": 1, "DUPLICATE": 2},
+        {"VENDORS_COUNT": 12, "CLASSES": 1},
+        {"VENDORS_COUNT": 40, "REFUSED": 3, "FLAW": 4, "ABSENT": 9},
+        {"LAYERS_COUNT": 3},
+        {"LAYERS_COUNT": 3, "LAYER_DUPLICATE": 1},
+        {"LAYERS_COUNT": 3, "LAYER_HOLES": 2},
+    ),
+    "EACH": ({"VENDORS_COUNT": 2}, {"VENDORS_COUNT": 9, "CLASSES": 5}, {"VENDORS_COUNT": 3, "PLATFORMS_COUNT": 5}),
+    "BOTH": (*({"VENDORS_COUNT": 40, "WAY": way} for way in (8, 9)), {"LAYERS_COUNT": 20, "LAYER_WAY": 4}),
+    "BARE": ({"VENDORS_COUNT": 3}, {"WAY": 4}, {"LAYERS_COUNT": 3, "LAYER_WAY": 1}),
+    "SLASHES": (
+        *({"VENDORS_COUNT": 3, "WAY": way} for way in (1, 2)),
+        {"LAYERS_COUNT": 2, "LAYER_WAY": 3},
+        {"WAY": 1} | _TALK,
+    ),
     "ALIKE": (
         {"VENDORS_COUNT": 3, "REVERSED": 1},
         *({"LAYERS_COUNT": 3, "LAYER_WAY": 1, "REVERSED": order} for order in range(2)),
@@ -71,11 +107,18 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         {"LAYER_SCHEME": 2},
         *({"LAYER_HOLES": holes} for holes in (1, 2)),
     ),
-    "LAYER_PATH": ({"LAYERS_COUNT": 1}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}),
+    "LAYER_PATH": (
+        {"LAYERS_COUNT": 1},
+        {"LAYERS_COUNT": 2},
+        {"LAYERS_COUNT": 2, "LAYER_WAY": 1},
+        {"LAYERS_COUNT": 2} | _TALK,
+        {"LAYERS_COUNT": 2, "LAYER_WAY": 1, "BARE": 1},
+    ),
     "LAYER_DUPLICATE": ({"LAYERS_COUNT": 40}, {"LAYERS_COUNT": 40, "LAYER_WAY": 1}),
     "DEFAULT": (
         *({"VENDORS_COUNT": count} for count in (5, 17, 33)),
         *({"VENDORS_COUNT": count, "DEFAULT_FORM": 3} for count in (9, 33)),
+        *({"VENDORS_COUNT": 5, "DEFAULT_FORM": form} for form in (1, 2, 4, 5, 6)),
     ),
     "VARIABLE_LENGTH": (
         *(
@@ -88,10 +131,22 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     ),
     "PAIRS": ({}, {"VENDORS_COUNT": 3, "PAIR_PLACE": 2}),
     "LIST": ({"VENDORS_COUNT": 2},),
-    "QUERY": ({"VENDORS_COUNT": 2},),
-    "FOLDER": ({"WAY": 1}, {"WAY": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}),
-    "ABSENT": ({}, {"WAY": 3}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}),
+    "QUERY": ({"VENDORS_COUNT": 2}, _TALK),
+    "FOLDER": ({"WAY": 1}, {"WAY": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}, {"WAY": 1} | _TALK),
+    "ABSENT": ({}, {"WAY": 3}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}, _TALK),
     "UNLOADABLE": ({"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 5, "PLATFORMS_COUNT": 0}),
+}
+# What is chosen by variables, beside each other: each may change what another one does.
+_CHOICES: Mapping[str, Sequence[int]] = {
+    "WAY": range(1, 11),
+    "LAYER_WAY": range(1, 5),
+    "LAYER_SCHEME": (1, 2),
+    "SORT": (1, 2, 3),
+    "DEFAULT": (1, 2, 3, 4),
+    "NOISE": (1, 2, 4, 8, 16, 32),
+    "REVERSED": (1,),
+    "CLASSES": (1, 2),
+    "UNLOADABLE": (1,),
 }
 # Loaders take long for many of these: quadratic time.
 _SLOW = ("VENDORS_COUNT", "PLATFORMS_COUNT", "REFUSED")
@@ -163,6 +218,11 @@ def limits() -> Iterator[bytes]:
             before = b"".join(setting(other, value) for other, value in beside.items())
             for value in _records(name, number > 0):
                 yield before + value
+    most = setting("VENDORS_COUNT", 4) + setting("LAYERS_COUNT", 3)
+    for one, other in combinations(_CHOICES, 2):
+        for first in _CHOICES[one]:
+            for second in _CHOICES[other]:
+                yield most + setting(one, first) + setting(other, second)
     for count in (*range(4, 40), 100, 200):
         for sort in range(4):
             yield setting("VENDORS_COUNT", count) + setting("CLASSES", count) + setting("SORT", sort)

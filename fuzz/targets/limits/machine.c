@@ -36,7 +36,7 @@ static const struct {
     [WAY] = {"way to the vendors (0 default folder, 1 OCL_ICD_VENDORS, 2 OPENCL_VENDOR_PATH, 3 OCL_ICD_FILENAMES, 4 "
              "OCL_ICD_VENDORS names the special vendor's file, 5 its library, 6 OCL_ICD_FILENAMES beside the others, 7 "
              "OCL_ICD_VENDORS beside the others, 8 OCL_ICD_FILENAMES and OCL_ICD_VENDORS name one half each, 9 "
-             "OCL_ICD_VENDORS and OPENCL_VENDOR_PATH do)",
+             "OCL_ICD_VENDORS and OPENCL_VENDOR_PATH do, 10 OCL_ICD_VENDORS is the name of the special vendor's file)",
              WAYS - 1, WAYS - 1},
     [REVERSED] = {"the folder is in the reverse order of names", 1, 1},
     [DUPLICATE] = {"distance at which the special vendor is named again", 1090, 2},
@@ -51,8 +51,9 @@ static const struct {
     [LAYER_SCHEME] = {"scheme of layers (0 both, 1 clInitLayerWithProperties, 2 clInitLayer)", SCHEMES - 1,
                       SCHEMES - 1},
     [DEFAULT] = {"OCL_ICD_DEFAULT_PLATFORM, and 1", 70000, 5},
-    [DEFAULT_FORM] = {"its form (0 digits, 1 a blank before, 2 a plus, 3 zeros before, 4 a letter behind, 5 minus)", 5,
-                      5},
+    [DEFAULT_FORM] =
+        {"its form (0 digits, 1 a blank before, 2 a plus, 3 zeros before, 4 a letter behind, 5 minus, 6 0x before)", 6,
+         6},
     [SORT] = {"OCL_ICD_PLATFORM_SORT (1 none, 2 devices, 3 version)", 3, 3},
     [VARIABLE] = {"variable (1 trace, 2 debug, 3 assume, 4 legacy, 5 unloading, 6 sort, 7 default)", 7, 7},
     [VARIABLE_LENGTH] = {"bytes of its value", 9000, 4},
@@ -73,11 +74,18 @@ static const struct {
     [ENDING] = {"separators at the end of OCL_ICD_FILENAMES and of OPENCL_LAYERS", 300, 0},
     [LAYER_HOLES] = {"tables of layers (0 whole, 1 NULL but for clFlush, and for that in each second one, 2 as short)",
                      2, 2},
+    [NOISE] = {"variables beside them (1 trace, 2 debug, 4 assume, 8 unloading, 16 legacy, 32 empty lists)", 63, 0},
+    [EACH] = {"platforms of each other vendor", 40, 2},
+    [BOTH] = {"both of two variables name all", 1, 1},
+    [BARE] = {"files end without a newline", 1, 0},
+    [SLASHES] = {"slashes after the path of the folder that a variable names", 200, 0},
 };
 
 _Static_assert(PATH_MAX == 4096 && NAME_MAX == 255, "the lengths of paths above");
 _Static_assert(CHAIN == 300, "the numbers of layers above");
 _Static_assert(TABLE_KINDS == 3, "the numbers of tables above");
+_Static_assert(NOISE_ALL == 63, "the numbers of variables above");
+_Static_assert(FORM_WORD == 7, "the forms above");
 
 /* --- the input --- */
 
@@ -143,7 +151,7 @@ static const char *begun(const char *word, unsigned length)
     return filled(length < size ? keep_text("%.*s", (int)length, word) : word, length, 'x');
 }
 
-enum { VARIABLE_LEGACY = 4, VARIABLE_UNLOADING, VARIABLE_SORT, BEGUN = 4 };
+enum { VARIABLE_LEGACY = 4, VARIABLE_UNLOADING, VARIABLE_SORT, VARIABLE_DEFAULT, BEGUN = 4 };
 
 static const char *value_of(const struct machine *machine)
 {
@@ -212,12 +220,50 @@ struct machine machine_small(const struct machine *machine)
     }
     /* What its default and its lists are is not looked at in it. */
     small.of[DEFAULT] = small.of[PAIRS] = small.of[LIST] = small.of[QUERY] = 0;
+    small.of[NOISE] = machine->of[NOISE] & (NOISE_UNLOADING | NOISE_LEGACY); /* which libraries stay open */
+    return small;
+}
+
+/* Sets all of these numbers to 0. */
+static void leave_out(struct machine *machine, const enum number *which, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        machine->of[which[i]] = 0;
+    }
+}
+
+struct machine machine_of_vendors(const struct machine *machine)
+{
+    static const enum number others[] = {LAYERS_COUNT, LAYER_PATH, LAYER_DUPLICATE, LAYER_WAY, LAYER_SCHEME,
+                                         LAYER_HOLES,  NOISE};
+    static const enum number variables[] = {VARIABLE, VARIABLE_LENGTH, VARIABLE_FORM};
+    struct machine small = machine_small(machine);
+    leave_out(&small, others, sizeof others / sizeof *others);
+    if (machine->of[VARIABLE] != VARIABLE_SORT) {
+        leave_out(&small, variables, sizeof variables / sizeof *variables);
+    }
+    return small;
+}
+
+struct machine machine_of_layers(const struct machine *machine)
+{
+    static const enum number others[] = {PLACE,     SUFFIX, EXTENSIONS, NAME, VERSION,    PATH,
+                                         FILE_NAME, TAIL,   JUNK,       WAY,  DUPLICATE,  REFUSED,
+                                         FLAW,      SORT,   CLASSES,    ICD2, UNLOADABLE, EACH};
+    static const enum number variables[] = {VARIABLE, VARIABLE_LENGTH, VARIABLE_FORM};
+    struct machine small = machine_small(machine);
+    leave_out(&small, others, sizeof others / sizeof *others);
+    if (machine->of[VARIABLE] != VARIABLE_LEGACY) {
+        leave_out(&small, variables, sizeof variables / sizeof *variables);
+    }
+    small.of[VENDORS_COUNT] = small.of[PLATFORMS_COUNT] = small.of[DEVICES_COUNT] = 1;
+    small.of[NOISE] &= NOISE_LEGACY;
     return small;
 }
 
 static struct machine choosing(const struct machine *machine)
 {
-    struct machine small = machine_small(machine);
+    struct machine small = machine_of_vendors(machine);
     struct machine some = {{0}};
     static const enum number kept[] = {WAY, SORT, VARIABLE, VARIABLE_LENGTH, VARIABLE_FORM, ICD2};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
@@ -237,11 +283,21 @@ struct machine machine_of_two(const struct machine *machine, unsigned class_a, u
     return two;
 }
 
+bool is_default_number(const struct machine *machine)
+{
+    return machine->of[DEFAULT_FORM] != FORM_LETTER && machine->of[DEFAULT_FORM] != FORM_HEXADECIMAL;
+}
+
 struct machine machine_of_three(const struct machine *machine)
 {
+    static const enum number others[] = {WAY, SORT, VARIABLE, VARIABLE_LENGTH, VARIABLE_FORM};
     struct machine three = choosing(machine);
+    leave_out(&three, others, sizeof others / sizeof *others);
+    for (size_t i = 2; machine->of[VARIABLE] == VARIABLE_DEFAULT && i < sizeof others / sizeof *others; i++) {
+        three.of[others[i]] = machine_small(machine).of[others[i]];
+    }
     three.of[VENDORS_COUNT] = 3;
-    three.of[DEFAULT_FORM] = machine->of[DEFAULT_FORM];
+    three.of[DEFAULT_FORM] = is_default_number(machine) ? machine->of[DEFAULT_FORM] : FORM_WORD;
     return three;
 }
 
@@ -250,13 +306,14 @@ struct machine machine_of_half(const struct machine *machine, unsigned half)
     struct machine two = choosing(machine);
     two.of[VENDORS_COUNT] = 2;
     two.of[PLACE] = 0;
+    two.of[BOTH] = machine->of[BOTH];
     two.of[HALF] = half;
     return two;
 }
 
 struct machine machine_of_layer_half(const struct machine *machine, unsigned half)
 {
-    struct machine two = machine_small(machine);
+    struct machine two = machine_of_layers(machine);
     two.of[LAYERS_COUNT] = 2;
     two.of[LAYER_HALF] = half;
     return two;
@@ -378,7 +435,8 @@ static void make_vendors(const struct machine *machine)
         }
         member->icd2 = machine->of[ICD2] == 1 || (machine->of[ICD2] == 2 && v % 2);
         special_member = v == place ? member_count - 1 : special_member;
-        unsigned platforms = v == place ? machine->of[PLATFORMS_COUNT] : 1;
+        unsigned others = machine->of[EACH] ? machine->of[EACH] : 1;
+        unsigned platforms = v == place ? machine->of[PLATFORMS_COUNT] : others;
         for (unsigned p = 0; p < platforms; p++) {
             add_platform(machine, v == place && p == platforms - 1);
         }
@@ -396,6 +454,17 @@ static const char *folder_of(const struct machine *machine)
     enum way way = (enum way)machine->of[WAY];
     bool named = way == WAY_VENDORS || way == WAY_VENDOR_PATH || way == WAY_VENDORS_BESIDE;
     return named ? long_path("/", "vendors", machine->of[FOLDER]) : "/etc/OpenCL/vendors";
+}
+
+/* The same as a variable names it. */
+static const char *named_folder(const struct machine *machine, const char *folder)
+{
+    return keep_text("%s%s", folder, filled("", machine->of[SLASHES], '/'));
+}
+
+static const char *line_end(const struct machine *machine)
+{
+    return machine->of[BARE] ? "" : "\n";
 }
 
 #define NOT_THERE "/not-there.so"
@@ -441,7 +510,7 @@ static const char *add_file(const struct machine *machine, unsigned number, cons
     begin = special ? filled(begin, machine->of[FILE_NAME], 'f') : begin;
     const char *path = keep_text("%s/%s.icd", folder_of(machine), begin);
     const char *tail = special && machine->of[TAIL] ? filled("#", machine->of[TAIL], 't') : "";
-    const char *content = keep_text("%s\n%s", library, tail);
+    const char *content = keep_text("%s%s%s", library, *tail ? "\n" : line_end(machine), tail);
     world_file(path, FILE_REGULAR, content, strlen(content));
     return path;
 }
@@ -453,7 +522,7 @@ static void junk(const struct machine *machine, unsigned begin, unsigned end)
     }
 }
 
-/* Each second vendor by one variable, the others by another one. */
+/* Each second vendor by one variable, the others by another one, or all by both. */
 static void make_halves(const struct machine *machine)
 {
     bool list = machine->of[WAY] == WAY_LIST_AND_VENDORS;
@@ -463,10 +532,15 @@ static void make_halves(const struct machine *machine)
     for (unsigned m = 0; m < member_count; m++) {
         const char *library = library_path(machine, m);
         crowd_library(m, library);
-        if (list && m % 2 == 0) {
-            to = stpcpy(stpcpy(to, to == names ? "" : ":"), library);
-        } else {
-            world_file(keep_text("%s/%04u.icd", folders[m % 2], m), FILE_REGULAR, library, strlen(library));
+        for (unsigned half = 0; half < 2; half++) {
+            if (m % 2 != half && !machine->of[BOTH]) {
+                continue;
+            }
+            if (list && half == 0) {
+                to = stpcpy(stpcpy(to, to == names ? "" : ":"), library);
+            } else {
+                world_file(keep_text("%s/%04u.icd", folders[half], m), FILE_REGULAR, library, strlen(library));
+            }
         }
     }
     stpcpy(to, filled("", machine->of[ENDING], ':'));
@@ -528,8 +602,13 @@ static void make_files(const struct machine *machine)
     unsigned alone = beside ? (to ? WAY_LIST : WAY_VENDORS) : way;
     static const char *const variables[] = {
         NULL, "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES", "OCL_ICD_VENDORS", "OCL_ICD_VENDORS"};
-    const char *values[] = {NULL, folder_of(machine), folder_of(machine),
-                            list, special_file,       library_path(machine, special_member)};
+    const char *folder = named_folder(machine, folder_of(machine));
+    const char *values[] = {NULL, folder, folder, list, special_file, library_path(machine, special_member)};
+    const char *name = strrchr(special_file, '/');
+    if (way == WAY_NAME) {
+        world_variable("OCL_ICD_VENDORS", name ? name + 1 : "0000.icd");
+        return;
+    }
     if (variables[alone]) {
         world_variable(variables[alone], values[alone]);
     }
@@ -551,7 +630,19 @@ static void make_variables(const struct machine *machine)
                                         "OCL_ICD_PLATFORM_SORT",
                                         "OCL_ICD_DEFAULT_PLATFORM"};
     static const char *const sorts[] = {NULL, "none", "devices", "version"};
-    static const char *const forms[] = {"%u", " %u", "+%u", "0000%u", "%ux", "-%u"};
+    static const char *const forms[] = {"%u", " %u", "+%u", "0000%u", "%ux", "-%u", "0x%u", "x%u"};
+    static const char *const noises[][2] = {{"OCL_ICD_ENABLE_TRACE", "True"},
+                                            {"OCL_ICD_DEBUG", "7"},
+                                            {"OCL_ICD_ASSUME_ICD_EXTENSION", "1"},
+                                            {"OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING", "True"},
+                                            {"OCL_ICD_FORCE_LEGACY_TERMINATION", "True"},
+                                            {"OCL_ICD_FILENAMES", ""},
+                                            {"OPENCL_LAYERS", ""}};
+    for (size_t i = 0; i < sizeof noises / sizeof *noises; i++) {
+        if (machine->of[NOISE] & (i < 5 ? 1U << i : NOISE_EMPTY)) {
+            world_variable(noises[i][0], noises[i][1]);
+        }
+    }
     if (machine->of[VARIABLE]) {
         world_variable(names[machine->of[VARIABLE] - 1], value_of(machine));
     }
@@ -585,7 +676,7 @@ static void add_layer_file(const struct machine *machine, unsigned number, const
     unsigned name = machine->of[REVERSED] && !machine->of[LAYER_DUPLICATE] ? NAMES - number : number;
     if (has_layer_files(machine)) {
         const char *begin = front(machine, number - (number > 0), machine->of[LAYERS_COUNT]); /* from 1 on */
-        const char *content = keep_text("%s\n", library);
+        const char *content = keep_text("%s%s", library, line_end(machine));
         world_file(keep_text("%s/%s%04u.lay", layer_folder(machine), begin, name), FILE_REGULAR, content,
                    strlen(content));
     }
@@ -600,7 +691,7 @@ static void add_layer(const struct machine *machine, const char *path)
     }
 }
 
-/* Each second layer by OPENCL_LAYERS, the others by files in OPENCL_LAYER_PATH. */
+/* Each second layer by OPENCL_LAYERS, the others by files in OPENCL_LAYER_PATH, or all by both. */
 static void make_layer_halves(const struct machine *machine)
 {
     unsigned count = machine->of[LAYERS_COUNT];
@@ -610,9 +701,10 @@ static void make_layer_halves(const struct machine *machine)
     for (unsigned i = 0; i < count; i++) {
         const char *path = keep_text("/layers/l%u.so", i);
         add_layer(machine, path);
-        if (i % 2 == 0) {
+        if (i % 2 == 0 || machine->of[BOTH]) {
             to = stpcpy(stpcpy(to, i ? ":" : ""), path);
-        } else {
+        }
+        if (i % 2 || machine->of[BOTH]) {
             world_file(keep_text("/lay/%04u.lay", i), FILE_REGULAR, path, strlen(path));
         }
     }
@@ -665,7 +757,7 @@ static void make_layers(const struct machine *machine)
         world_variable("OPENCL_LAYERS", files ? NOT_THERE : list);
     }
     if (count && (beside || (files && machine->of[FOLDER]))) {
-        world_variable("OPENCL_LAYER_PATH", files ? layer_folder(machine) : empty_folder());
+        world_variable("OPENCL_LAYER_PATH", files ? named_folder(machine, layer_folder(machine)) : empty_folder());
     }
 }
 
@@ -673,7 +765,7 @@ void machine_make(const struct machine *machine)
 {
     world_room_for_libraries(machine->of[VENDORS_COUNT] + machine->of[REFUSED] + machine->of[LAYERS_COUNT] + 1);
     make_vendors(machine);
+    make_variables(machine); /* empty ones are set again where they are in use */
     make_files(machine);
-    make_variables(machine);
     make_layers(machine);
 }

@@ -51,6 +51,11 @@ enum number {
     CAPITALS,     /* the names of the first half of all files begin with capitals */
     ENDING,       /* separators at the end of lists */
     LAYER_HOLES,  /* enum layer_table; each second layer has a hole where others have clFlush */
+    NOISE,        /* variables that change neither platforms nor layers: enum noise, together */
+    EACH,         /* platforms of each other vendor */
+    BOTH,         /* where two variables name one half each: both name all */
+    BARE,         /* files end without a newline */
+    SLASHES,      /* after the path of the folder that a variable names */
     NUMBERS,
     CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
     CLASS_B,
@@ -58,6 +63,21 @@ enum number {
     LAYER_HALF, /* the same for those of layers */
     ALL_NUMBERS
 };
+
+/* What is set beside the rest: a loader's tracing, its debugging, whether it trusts vendors, whether it closes
+ * libraries, the older scheme of layers, and lists with nothing in them. */
+enum noise {
+    NOISE_TRACE = 1,
+    NOISE_DEBUG = 2,
+    NOISE_ASSUME = 4,
+    NOISE_UNLOADING = 8,
+    NOISE_LEGACY = 16,
+    NOISE_EMPTY = 32,
+    NOISE_ALL = 63
+};
+
+/* Forms of a default's number. What is not a number is compared with a word, which no input has. */
+enum default_form { FORM_LETTER = 4, FORM_HEXADECIMAL = 6, FORM_WORD };
 
 /* BESIDE: another variable names a folder without files, or a library that is not there. AND: each second vendor or
  * layer is named by another variable. */
@@ -72,6 +92,7 @@ enum way {
     WAY_VENDORS_BESIDE,
     WAY_LIST_AND_VENDORS,
     WAY_VENDORS_AND_PATH,
+    WAY_NAME,
     WAYS
 };
 enum layer_way {
@@ -92,10 +113,16 @@ struct machine machine_from_input(void);
 void machine_describe(const struct machine *machine);
 /* The same with each number as small as it can be for the same to happen. */
 struct machine machine_small(const struct machine *machine);
+/* The same without what must not change which platforms there are: layers, and the variables of something else. */
+struct machine machine_of_vendors(const struct machine *machine);
+/* The same with one vendor, and without what must not change which layers there are. */
+struct machine machine_of_layers(const struct machine *machine);
 /* A machine with nothing but what chooses vendors and their order, for two of these classes of devices. */
 struct machine machine_of_two(const struct machine *machine, unsigned class_a, unsigned class_b);
-/* One with three platforms, for the default among them. */
+/* One with three platforms, for the default among them, and no other variable. */
 struct machine machine_of_three(const struct machine *machine);
+/* Whether the default that it sets is a number. */
+bool is_default_number(const struct machine *machine);
 /* One with two vendors, each named by a variable, of which one is set: 1 or 2. */
 struct machine machine_of_half(const struct machine *machine, unsigned half);
 /* The same with two layers. */
