@@ -278,7 +278,7 @@ static unsigned copies_of_half(unsigned half)
     if (!one || !other || !one->known || !other->known) {
         return UINT_MAX;
     }
-    bool replaced = machine.of[WAY] == WAY_VENDORS_AND_PATH && one->special_copies;
+    bool replaced = half_replaces(&machine) && one->special_copies;
     unsigned by_one = half == 0 ? one->special_copies : one->other_copies;
     unsigned by_other = replaced ? 0 : half == 0 ? other->special_copies : other->other_copies;
     return by_one > by_other ? by_one : by_other; /* no loader offers one that both name more often */
@@ -287,7 +287,7 @@ static unsigned copies_of_half(unsigned half)
 /* The libraries of OCL_ICD_FILENAMES come first: who sets it wants those. */
 static void check_order_of_halves(void)
 {
-    bool named_by_both = machine.of[BOTH] || machine.of[WAY] != WAY_LIST_AND_VENDORS;
+    bool named_by_both = machine.of[BOTH] || !half_is_list(&machine);
     bool is_even = !machine.of[CLASSES] && machine.of[DEVICES_COUNT] == 1;
     for (unsigned i = 1; !named_by_both && is_even && i < offered.count; i++) {
         unsigned a = offered.platform[i - 1];
@@ -309,7 +309,7 @@ static void check_halves(const unsigned *copies)
         unsigned expected = copies_of_half(half);
         if (members[crowd_platforms[p].member].flaw == FLAW_NONE && expected != UINT_MAX && copies[p] != expected) {
             finding("wrong", "variable-beside-another",
-                    "platform %u of %u, whose vendor is named by the %s of two variables, is offered %u times; by what "
+                    "platform %u of %u, whose vendor is named in the %s of two places, is offered %u times; by what "
                     "happens with one of them, it should be %u",
                     p, crowd_platform_count, half ? "second" : "first", copies[p], expected);
             return;
@@ -460,12 +460,12 @@ static bool offer_alike(const struct outcome *small)
 /* Layers of the system stand closer to the vendors than those of OPENCL_LAYERS, in every loader that has both. */
 static void check_order_of_layer_halves(void)
 {
-    for (unsigned n = 0; n < chain_length && !machine.of[BOTH]; n += 2) {
+    bool named_by_both = machine.of[BOTH] || !layer_half_is_list(&machine);
+    for (unsigned n = 0; n < chain_length && !named_by_both; n += 2) {
         for (unsigned m = 1; m < chain_length; m += 2) {
             if (chain[n].order && chain[n].order < chain[m].order) {
                 finding("wrong", "order-of-layer-variables",
-                        "layer %u, which OPENCL_LAYERS names, is initialised before layer %u of OPENCL_LAYER_PATH", n,
-                        m);
+                        "layer %u, which OPENCL_LAYERS names, is initialised before layer %u of a folder", n, m);
                 return;
             }
         }
@@ -480,6 +480,22 @@ static const struct outcome *layers_alone(void)
     return small && small->known && offer_alike(small) ? small : NULL;
 }
 
+/* How often a layer has to be initialised, where two places name one half of them each. */
+static unsigned inits_of_halves(unsigned layer)
+{
+    struct machine first = machine_of_layer_half(&machine, 1);
+    struct machine second = machine_of_layer_half(&machine, 2);
+    const struct outcome *one = control_of(&first);
+    const struct outcome *other = control_of(&second);
+    if (!one || !other || !one->known || !other->known) {
+        return UINT_MAX;
+    }
+    bool replaced = layer_half_replaces(&machine) && one->layer_inits;
+    unsigned by_one = layer % 2 == 0 ? one->layer_inits : one->second_inits;
+    unsigned by_other = replaced ? 0 : layer % 2 == 0 ? other->layer_inits : other->second_inits;
+    return by_one > by_other ? by_one : by_other;
+}
+
 static void check_chain(void)
 {
     const struct outcome *small = layers_alone();
@@ -491,19 +507,12 @@ static void check_chain(void)
         finding("wrong", "order-of-layers", "%u layers are initialised in another order than two", chain_length);
     }
     for (unsigned n = 0; halves && n < chain_length; n++) {
-        struct machine half = machine_of_layer_half(&machine, 1 + n % 2);
-        const struct outcome *alone = control_of(&half);
-        unsigned expected = !alone || !alone->known ? chain[n].inits : n % 2 ? alone->second_inits : alone->layer_inits;
-        if (machine.of[BOTH] && expected != chain[n].inits) {
-            half = machine_of_layer_half(&machine, 2 - n % 2);
-            alone = control_of(&half);
-            expected = !alone || !alone->known ? chain[n].inits : n % 2 ? alone->second_inits : alone->layer_inits;
-        }
-        if (chain[n].inits != expected) {
+        unsigned expected = inits_of_halves(n);
+        if (expected != UINT_MAX && chain[n].inits != expected) {
             finding("wrong", "layer-variable-beside-another",
-                    "layer %u of %u, which %s names, is initialised %u times beside the other variable, and %u times "
-                    "without it",
-                    n, chain_length, n % 2 ? "OPENCL_LAYER_PATH" : "OPENCL_LAYERS", chain[n].inits, expected);
+                    "layer %u of %u, which is named in the %s of two places, is initialised %u times; by what happens "
+                    "with one of them, it should be %u",
+                    n, chain_length, n % 2 ? "second" : "first", chain[n].inits, expected);
             return;
         }
     }
@@ -636,6 +645,18 @@ void target_ended(void)
             finding("wrong", "end-of-layer-among-many",
                     "layer %u of %u is deinitialised %u times, in a small machine %u", n, chain_length,
                     chain[n].deinits, layers->layer_ends);
+            return;
+        }
+    }
+    for (unsigned n = 1; n < chain_length; n++) {
+        const struct chain_layer *one = &chain[n - 1];
+        const struct chain_layer *other = &chain[n];
+        if (one->end_order && other->end_order && (one->order < other->order) == (one->end_order < other->end_order)) {
+            finding(
+                "wrong", "end-before-what-it-stands-on",
+                "layers %u and %u are deinitialised in the order in which they were initialised: the one that calls "
+                "the other last",
+                n - 1, n);
             return;
         }
     }

@@ -80,7 +80,7 @@ static bool is_plain_path(const char *text)
 
 static bool named[VENDORS];      /* a file with the right ending, or a variable, has its library's name in it */
 static bool must_offer[VENDORS]; /* nothing about one of its files is unusual */
-static bool is_open;             /* a path is there twice, or something is beside the folders */
+static bool is_open;             /* a path is there twice, or is that of a folder, or of something beside the folders */
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -117,7 +117,8 @@ static void note_file(const char *path, enum file_kind kind, const char *library
         bool usual = kind == FILE_REGULAR && is_plain_name(name) && strlen(end) <= 1;
         must_offer[v] |= usual && in_default && !by_variable && strcmp(library, whole[v]) == 0;
     }
-    is_open |= name == path + 1;
+    bool is_folder = !*name || texts_equal(name, ".") || texts_equal(name, "..");
+    is_open |= name == path + 1 || is_folder;
 }
 
 static void check_named(const struct offered *offered)

@@ -28,6 +28,8 @@ _FEW = 10  # and where a number is tried once more, beside others
 
 # A loader that says what it does.
 _TALK = {"NOISE": 3}
+# Ways in which two places name one half of the vendors each.
+_HALVES = (8, 9, 11, 12, 13, 14)
 # What else has to be there for a number to matter: each of the settings is one seed.
 _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "VENDORS_COUNT": ({}, {"WAY": 3}, {"REVERSED": 1}, {"CLASSES": 3}, {"CLASSES": 5}, {"CLASSES": 1}, {"ICD2": 1}),
@@ -71,7 +73,10 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         {"LAYERS_COUNT": 3, "LAYER_HOLES": 2},
     ),
     "EACH": ({"VENDORS_COUNT": 2}, {"VENDORS_COUNT": 9, "CLASSES": 5}, {"VENDORS_COUNT": 3, "PLATFORMS_COUNT": 5}),
-    "BOTH": (*({"VENDORS_COUNT": 40, "WAY": way} for way in (8, 9)), {"LAYERS_COUNT": 20, "LAYER_WAY": 4}),
+    "BOTH": (
+        *({"VENDORS_COUNT": 40, "WAY": way} for way in _HALVES),
+        *({"LAYERS_COUNT": 20, "LAYER_WAY": way} for way in (4, 5, 6)),
+    ),
     "BARE": ({"VENDORS_COUNT": 3}, {"WAY": 4}, {"LAYERS_COUNT": 3, "LAYER_WAY": 1}),
     "SLASHES": (
         *({"VENDORS_COUNT": 3, "WAY": way} for way in (1, 2)),
@@ -138,8 +143,8 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
 }
 # What is chosen by variables, beside each other: each may change what another one does.
 _CHOICES: Mapping[str, Sequence[int]] = {
-    "WAY": range(1, 11),
-    "LAYER_WAY": range(1, 5),
+    "WAY": range(1, 15),
+    "LAYER_WAY": range(1, 7),
     "LAYER_SCHEME": (1, 2),
     "SORT": (1, 2, 3),
     "DEFAULT": (1, 2, 3, 4),
@@ -151,7 +156,7 @@ _CHOICES: Mapping[str, Sequence[int]] = {
 # Loaders take long for many of these: quadratic time.
 _SLOW = ("VENDORS_COUNT", "PLATFORMS_COUNT", "REFUSED")
 # Values of a few kinds: one seed each is enough.
-_KINDS = 10
+_KINDS = 15
 
 
 @cache
@@ -220,9 +225,13 @@ def limits() -> Iterator[bytes]:
                 yield before + value
     most = setting("VENDORS_COUNT", 4) + setting("LAYERS_COUNT", 3)
     for one, other in combinations(_CHOICES, 2):
+        if (one, other) == ("WAY", "DEFAULT"):  # below: of some ways a loader takes fewer platforms
+            continue
         for first in _CHOICES[one]:
             for second in _CHOICES[other]:
                 yield most + setting(one, first) + setting(other, second)
+    for way in (1, 2, 3, 6, 7):
+        yield setting("VENDORS_COUNT", 5) + setting("WAY", way) + setting("DEFAULT", 3)
     for count in (*range(4, 40), 100, 200):
         for sort in range(4):
             yield setting("VENDORS_COUNT", count) + setting("CLASSES", count) + setting("SORT", sort)

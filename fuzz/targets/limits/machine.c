@@ -33,10 +33,12 @@ static const struct {
     [FILE_NAME] = {"bytes of the name of its file, without the ending", 251, 9},
     [TAIL] = {"bytes after the first line of its file", 66000, 3},
     [JUNK] = {"other files in the folder", 1090, 2},
-    [WAY] = {"way to the vendors (0 default folder, 1 OCL_ICD_VENDORS, 2 OPENCL_VENDOR_PATH, 3 OCL_ICD_FILENAMES, 4 "
-             "OCL_ICD_VENDORS names the special vendor's file, 5 its library, 6 OCL_ICD_FILENAMES beside the others, 7 "
-             "OCL_ICD_VENDORS beside the others, 8 OCL_ICD_FILENAMES and OCL_ICD_VENDORS name one half each, 9 "
-             "OCL_ICD_VENDORS and OPENCL_VENDOR_PATH do, 10 OCL_ICD_VENDORS is the name of the special vendor's file)",
+    [WAY] = {"way to the vendors (0 default folder, 1 OCL_ICD_VENDORS, 2 OPENCL_VENDOR_PATH, 3 OCL_ICD_FILENAMES; "
+             "OCL_ICD_VENDORS names 4 the special vendor's file, 5 its library, 10 that file by its name alone; 6 "
+             "OCL_ICD_FILENAMES beside the others, 7 OCL_ICD_VENDORS beside the others; one half each: 8 "
+             "OCL_ICD_FILENAMES and OCL_ICD_VENDORS, 9 OCL_ICD_VENDORS and OPENCL_VENDOR_PATH, 11 OCL_ICD_VENDORS and "
+             "the default folder, 12 OPENCL_VENDOR_PATH and it, 13 OCL_ICD_FILENAMES and it, 14 OCL_ICD_FILENAMES and "
+             "OPENCL_VENDOR_PATH)",
              WAYS - 1, WAYS - 1},
     [REVERSED] = {"the folder is in the reverse order of names", 1, 1},
     [DUPLICATE] = {"distance at which the special vendor is named again", 1090, 2},
@@ -46,14 +48,14 @@ static const struct {
     [LAYER_PATH] = {"bytes of the last layer's path", 4095, 9},
     [LAYER_DUPLICATE] = {"distance at which the first layer is named again", 300, 1},
     [LAYER_WAY] = {"way to the layers (0 OPENCL_LAYERS, 1 default folder, 2 OPENCL_LAYERS beside OPENCL_LAYER_PATH, 3 "
-                   "OPENCL_LAYER_PATH beside OPENCL_LAYERS, 4 OPENCL_LAYERS and OPENCL_LAYER_PATH name one half each)",
+                   "OPENCL_LAYER_PATH beside OPENCL_LAYERS; one half each: 4 OPENCL_LAYERS and OPENCL_LAYER_PATH, 5 "
+                   "OPENCL_LAYER_PATH and the default folder, 6 OPENCL_LAYERS and it)",
                    LAYER_WAYS - 1, LAYER_WAYS - 1},
     [LAYER_SCHEME] = {"scheme of layers (0 both, 1 clInitLayerWithProperties, 2 clInitLayer)", SCHEMES - 1,
                       SCHEMES - 1},
     [DEFAULT] = {"OCL_ICD_DEFAULT_PLATFORM, and 1", 70000, 5},
-    [DEFAULT_FORM] =
-        {"its form (0 digits, 1 a blank before, 2 a plus, 3 zeros before, 4 a letter behind, 5 minus, 6 0x before)", 6,
-         6},
+    [DEFAULT_FORM] = {"its form (0 digits, 1 blank before, 2 plus, 3 zeros before, 4 letter after, 5 minus, 6 0x)", 6,
+                      6},
     [SORT] = {"OCL_ICD_PLATFORM_SORT (1 none, 2 devices, 3 version)", 3, 3},
     [VARIABLE] = {"variable (1 trace, 2 debug, 3 assume, 4 legacy, 5 unloading, 6 sort, 7 default)", 7, 7},
     [VARIABLE_LENGTH] = {"bytes of its value", 9000, 4},
@@ -151,7 +153,7 @@ static const char *begun(const char *word, unsigned length)
     return filled(length < size ? keep_text("%.*s", (int)length, word) : word, length, 'x');
 }
 
-enum { VARIABLE_LEGACY = 4, VARIABLE_UNLOADING, VARIABLE_SORT, VARIABLE_DEFAULT, BEGUN = 4 };
+enum { VARIABLE_LEGACY = 4, VARIABLE_UNLOADING, VARIABLE_SORT, VARIABLE_DEFAULT, BEGUN = 4, SORT_DEVICES = 2 };
 
 static const char *value_of(const struct machine *machine)
 {
@@ -196,14 +198,55 @@ static bool means_nothing(const struct machine *machine)
 
 /* --- controls --- */
 
+/* Two places that name one half of the vendors each, by way; a way that is not here has one. The first is taken instead
+ * of the second, or both are taken. */
+enum place { NOWHERE, LIST_PLACE, VENDORS_PLACE, PATH_PLACE, DEFAULT_PLACE };
+static const struct halves {
+    enum place of[2];
+    bool replaces;
+} halves[WAYS] = {
+    [WAY_LIST_AND_VENDORS] = {{LIST_PLACE, VENDORS_PLACE}, false},
+    [WAY_VENDORS_AND_PATH] = {{VENDORS_PLACE, PATH_PLACE}, true},
+    [WAY_VENDORS_AND_DEFAULT] = {{VENDORS_PLACE, DEFAULT_PLACE}, true},
+    [WAY_PATH_AND_DEFAULT] = {{PATH_PLACE, DEFAULT_PLACE}, true},
+    [WAY_LIST_AND_DEFAULT] = {{LIST_PLACE, DEFAULT_PLACE}, false},
+    [WAY_LIST_AND_PATH] = {{LIST_PLACE, PATH_PLACE}, false},
+};
+/* The same of layers. */
+static const struct halves layer_halves[LAYER_WAYS] = {
+    [LAYER_WAY_LIST_AND_FILES] = {{LIST_PLACE, PATH_PLACE}, false},
+    [LAYER_WAY_FILES_AND_DEFAULT] = {{PATH_PLACE, DEFAULT_PLACE}, true},
+    [LAYER_WAY_LIST_AND_DEFAULT] = {{LIST_PLACE, DEFAULT_PLACE}, false},
+};
+
 bool has_halves(const struct machine *machine)
 {
-    return machine->of[WAY] == WAY_LIST_AND_VENDORS || machine->of[WAY] == WAY_VENDORS_AND_PATH;
+    return halves[machine->of[WAY]].of[0] != NOWHERE;
 }
 
 bool has_layer_halves(const struct machine *machine)
 {
-    return machine->of[LAYER_WAY] == LAYER_WAY_LIST_AND_FILES;
+    return layer_halves[machine->of[LAYER_WAY]].of[0] != NOWHERE;
+}
+
+bool half_replaces(const struct machine *machine)
+{
+    return halves[machine->of[WAY]].replaces;
+}
+
+bool layer_half_replaces(const struct machine *machine)
+{
+    return layer_halves[machine->of[LAYER_WAY]].replaces;
+}
+
+bool half_is_list(const struct machine *machine)
+{
+    return halves[machine->of[WAY]].of[0] == LIST_PLACE;
+}
+
+bool layer_half_is_list(const struct machine *machine)
+{
+    return layer_halves[machine->of[LAYER_WAY]].of[0] == LIST_PLACE;
 }
 
 struct machine machine_small(const struct machine *machine)
@@ -220,6 +263,7 @@ struct machine machine_small(const struct machine *machine)
     }
     /* What its default and its lists are is not looked at in it. */
     small.of[DEFAULT] = small.of[PAIRS] = small.of[LIST] = small.of[QUERY] = 0;
+    small.of[SORT] = machine->of[SORT] == SORT_DEVICES ? 0 : small.of[SORT]; /* what it is without a variable */
     small.of[NOISE] = machine->of[NOISE] & (NOISE_UNLOADING | NOISE_LEGACY); /* which libraries stay open */
     return small;
 }
@@ -522,33 +566,45 @@ static void junk(const struct machine *machine, unsigned begin, unsigned end)
     }
 }
 
-/* Each second vendor by one variable, the others by another one, or all by both. */
+/* Puts the name of a library into a list, or a file with it into a folder; NULL: into none. */
+static char *name_half(char *to, bool is_first, const char *folder, unsigned number, const char *ending,
+                       const char *library)
+{
+    if (!folder) {
+        return stpcpy(stpcpy(to, is_first ? "" : ":"), library);
+    }
+    world_file(keep_text("%s/%04u.%s", folder, number, ending), FILE_REGULAR, library, strlen(library));
+    return to;
+}
+
+/* Each second vendor in one place, the others in another one, or all in both. */
 static void make_halves(const struct machine *machine)
 {
-    bool list = machine->of[WAY] == WAY_LIST_AND_VENDORS;
-    static const char *const folders[] = {"/vendors", "/path"};
+    static const char *const folders[] = {
+        [VENDORS_PLACE] = "/vendors", [PATH_PLACE] = "/path", [DEFAULT_PLACE] = "/etc/OpenCL/vendors"};
+    static const char *const variables[] = {[LIST_PLACE] = "OCL_ICD_FILENAMES",
+                                            [VENDORS_PLACE] = "OCL_ICD_VENDORS",
+                                            [PATH_PLACE] = "OPENCL_VENDOR_PATH",
+                                            [DEFAULT_PLACE] = NULL};
+    const enum place *places = halves[machine->of[WAY]].of;
     char *names = keep((size_t)member_count * 32 + machine->of[PATH] + machine->of[ENDING] + 1);
     char *to = names;
     for (unsigned m = 0; m < member_count; m++) {
         const char *library = library_path(machine, m);
         crowd_library(m, library);
         for (unsigned half = 0; half < 2; half++) {
-            if (m % 2 != half && !machine->of[BOTH]) {
-                continue;
-            }
-            if (list && half == 0) {
-                to = stpcpy(stpcpy(to, to == names ? "" : ":"), library);
-            } else {
-                world_file(keep_text("%s/%04u.icd", folders[half], m), FILE_REGULAR, library, strlen(library));
+            bool is_here = m % 2 == half || machine->of[BOTH];
+            if (is_here && machine->of[HALF] != 2 - half) {
+                to = name_half(to, to == names, folders[places[half]], m, "icd", library);
             }
         }
     }
     stpcpy(to, filled("", machine->of[ENDING], ':'));
-    if (machine->of[HALF] != 2) {
-        world_variable(list ? "OCL_ICD_FILENAMES" : "OCL_ICD_VENDORS", list ? names : folders[0]);
-    }
-    if (machine->of[HALF] != 1) {
-        world_variable(list ? "OCL_ICD_VENDORS" : "OPENCL_VENDOR_PATH", folders[1]);
+    for (unsigned half = 0; half < 2; half++) {
+        const char *variable = variables[places[half]];
+        if (variable && machine->of[HALF] != 2 - half) {
+            world_variable(variable, places[half] == LIST_PLACE ? names : named_folder(machine, folders[places[half]]));
+        }
     }
 }
 
@@ -691,9 +747,13 @@ static void add_layer(const struct machine *machine, const char *path)
     }
 }
 
-/* Each second layer by OPENCL_LAYERS, the others by files in OPENCL_LAYER_PATH, or all by both. */
+/* Each second layer in one place, the others in another one, or all in both. */
 static void make_layer_halves(const struct machine *machine)
 {
+    static const char *const folders[] = {[PATH_PLACE] = "/lay", [DEFAULT_PLACE] = "/etc/OpenCL/layers"};
+    static const char *const variables[] = {
+        [LIST_PLACE] = "OPENCL_LAYERS", [PATH_PLACE] = "OPENCL_LAYER_PATH", [DEFAULT_PLACE] = NULL};
+    const enum place *places = layer_halves[machine->of[LAYER_WAY]].of;
     unsigned count = machine->of[LAYERS_COUNT];
     char *list = keep((size_t)count * 32 + machine->of[ENDING] + 1);
     char *to = list;
@@ -701,19 +761,18 @@ static void make_layer_halves(const struct machine *machine)
     for (unsigned i = 0; i < count; i++) {
         const char *path = keep_text("/layers/l%u.so", i);
         add_layer(machine, path);
-        if (i % 2 == 0 || machine->of[BOTH]) {
-            to = stpcpy(stpcpy(to, i ? ":" : ""), path);
-        }
-        if (i % 2 || machine->of[BOTH]) {
-            world_file(keep_text("/lay/%04u.lay", i), FILE_REGULAR, path, strlen(path));
+        for (unsigned half = 0; half < 2; half++) {
+            if ((i % 2 == half || machine->of[BOTH]) && machine->of[LAYER_HALF] != 2 - half) {
+                to = name_half(to, to == list, folders[places[half]], i, "lay", path);
+            }
         }
     }
     stpcpy(to, filled("", machine->of[ENDING], ':'));
-    if (count && machine->of[LAYER_HALF] != 2) {
-        world_variable("OPENCL_LAYERS", list);
-    }
-    if (count && machine->of[LAYER_HALF] != 1) {
-        world_variable("OPENCL_LAYER_PATH", "/lay");
+    for (unsigned half = 0; half < 2 && count; half++) {
+        const char *variable = variables[places[half]];
+        if (variable && machine->of[LAYER_HALF] != 2 - half) {
+            world_variable(variable, places[half] == LIST_PLACE ? list : named_folder(machine, folders[places[half]]));
+        }
     }
 }
 

@@ -59,7 +59,7 @@ enum number {
     NUMBERS,
     CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
     CLASS_B,
-    HALF,       /* 1, 2: only the first or the second of two variables is set */
+    HALF,       /* 1, 2: only the first or the second of two places has its half */
     LAYER_HALF, /* the same for those of layers */
     ALL_NUMBERS
 };
@@ -93,6 +93,10 @@ enum way {
     WAY_LIST_AND_VENDORS,
     WAY_VENDORS_AND_PATH,
     WAY_NAME,
+    WAY_VENDORS_AND_DEFAULT, /* the default folder, which nothing names */
+    WAY_PATH_AND_DEFAULT,
+    WAY_LIST_AND_DEFAULT,
+    WAY_LIST_AND_PATH,
     WAYS
 };
 enum layer_way {
@@ -101,6 +105,8 @@ enum layer_way {
     LAYER_WAY_LIST_BESIDE,
     LAYER_WAY_FILES_BESIDE,
     LAYER_WAY_LIST_AND_FILES,
+    LAYER_WAY_FILES_AND_DEFAULT,
+    LAYER_WAY_LIST_AND_DEFAULT,
     LAYER_WAYS
 };
 
@@ -130,6 +136,12 @@ struct machine machine_of_layer_half(const struct machine *machine, unsigned hal
 /* Whether vendors, or layers, are named by two variables. */
 bool has_halves(const struct machine *machine);
 bool has_layer_halves(const struct machine *machine);
+/* Whether the first of two places is taken instead of the second. */
+bool half_replaces(const struct machine *machine);
+bool layer_half_replaces(const struct machine *machine);
+/* Whether the first of them is a list. */
+bool half_is_list(const struct machine *machine);
+bool layer_half_is_list(const struct machine *machine);
 
 /* Makes the vendors, files, variables and layers. */
 void machine_make(const struct machine *machine);
