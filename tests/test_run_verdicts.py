@@ -44,6 +44,29 @@ def test_check_without_the_platforms_that_it_needs_fails(small: SmallRun, statem
     assert control["verdict"] == "error", "where none can be listed, the check itself is wrong"
 
 
+REMOVED = """
+@requirement("DISC-LNX-014")
+@pytest.mark.parametrize("starts", [True, False])
+def test_removed(loader, sandbox, starts):
+    \"\"\"What the first session has left is what the second one finds.\"\"\"
+    if starts:
+        with loader.start(sandbox) as cl:
+            assert cl.clGetPlatformIDs(0, None, None) == CL.PLATFORM_NOT_FOUND_KHR
+    sandbox.vendors.rmdir()
+    sandbox.vendor_file("a.icd", "x")
+"""
+
+
+def test_sandbox_that_the_subject_has_cleared_is_its_failure(small: SmallRun) -> None:
+    """That the next session cannot be prepared is not the harness's own trouble, unless no subject has run."""
+    small.suite(REMOVED)
+    done = small.run("-j", "1")
+    red, control = (done.cases[f"test_removed[{starts}]"] for starts in (True, False))
+    assert red["verdict"] == "fail"
+    assert "the folder of vendors was removed from the sandbox, by what ran in it: [Errno 2] " in red["message"]
+    assert control["verdict"] == "error"
+
+
 OPEN_TO_OTHERS = """
 @requirement("DISC-LNX-014")
 def test_open_to_others(loader, sandbox):

@@ -82,10 +82,13 @@ def verdict_of(error: BaseException | None) -> tuple[Verdict, UnsupportedKind | 
 
 
 def explained(error: BaseException, sandbox: Sandbox | None) -> BaseException:
-    """The error, or where it comes of platforms that the subject did not list, a failure that says so.
-
-    Checks take what they need from lists and tables of platforms; what is not there is not the harness's own trouble.
+    """The error; or, where it comes of what the subject did, a failure that says so: it listed fewer platforms than the
+    check takes from lists and tables, or removed what the next session needs from its sandbox.
     """
+    if isinstance(error, OSError) and sandbox is not None and sandbox.runs and (gone := sandbox.gone()):
+        return AssertionError(f"{gone} was removed from the sandbox, by what ran in it: {error}").with_traceback(
+            error.__traceback__
+        )
     if not isinstance(error, (IndexError, KeyError, StopIteration, ValueError, ZeroDivisionError)) or sandbox is None:
         return error
     listed = [run.platforms_listed for run in sandbox.runs if isinstance(run, Session)]

@@ -358,6 +358,11 @@ class Sandbox(Machine):
 
     # --- what happened ---
 
+    def gone(self) -> str:
+        """What is not there any more of what each sandbox has, which nothing but a subject removes; "" for none."""
+        paths = {"its folder": self.root, "the folder of vendors": self.vendors, "the call log": self.log_path}
+        return next((name for name, path in paths.items() if not path.exists()), "")
+
     @property
     def log(self) -> CallLog:
         """The call log so far, of all processes that ran in this sandbox. Fails where it is not whole."""
