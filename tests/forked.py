@@ -16,7 +16,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.build import ROOT
+from harness import derived
+from harness.build import ROOT, build
 
 # Reads a line for each program: where to run, what, with what; forks, and says how the child ended.
 SERVER = """
@@ -102,9 +103,18 @@ _COMMAND = "import runpy; runpy.run_module('harness.cli', run_name='__main__', a
 @functools.cache
 def of_command() -> Forks:
     """One that has imported what most commands import; the same for all tests of a worker."""
-    server = Forks("harness.cli.main", "harness.cli.loader", "harness.cli.mock", "harness.run.command")
+    commands = ("bench", "compare", "fuzz", "icd", "layer", "loader", "mock", "requirements", "selftest")
+    server = Forks("harness.cli.main", *(f"harness.cli.{name}" for name in commands), "harness.run.command")
     atexit.register(server.close)
     return server
+
+
+def with_derived(output: Path) -> Path:
+    """A folder for $CLHARNESS_OUTPUT that has what is derived from the sources, as that of this build has it."""
+    link = output / derived.FOLDER
+    if not link.is_symlink():
+        link.symlink_to(build().folder / derived.FOLDER)
+    return output
 
 
 def clharness(*arguments: object, folder: Path = ROOT, limit: float = 300, **variables: str) -> Done:

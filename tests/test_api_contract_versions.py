@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +13,11 @@ from harness.api.codes import CL
 from harness.api.contract import rules
 from harness.api.contract.rules import Rule
 from harness.api.model import api
-from harness.build import ROOT
 from harness.check.icd import calls
 from harness.errors import UsageError
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.icd import Icd
+from tests.forked import clharness
 
 HEAD = '[clCreateBuffer]\nsource = "RT Creating Buffer Objects"\n'
 
@@ -131,8 +129,7 @@ def test_sampler_of_another_context_is_asked_for_from_opencl_3_1(
         "old", version=f"OpenCL {version} mock", features="images compiler", faults=["arguments_are_of_any_context"]
     ).path
     case, records = "another_context_is_refused and (sampler_t or global)", tmp_path / "records.jsonl"
-    command = [sys.executable, "-m", "harness.cli", "icd", str(library), "-j", "1", "-k", case, "--json", str(records)]
-    subprocess.run(command, cwd=ROOT, capture_output=True)
+    clharness("icd", library, "-j", "1", "-k", case, "--json", records)
     lines = [json.loads(line) for line in records.read_text().splitlines()]
     verdicts = {line["case"].partition("[")[2]: line["verdict"] for line in lines if line["record"] == "case"}
     assert verdicts == {"global]": "fail", "sampler_t]": verdict}

@@ -4,26 +4,21 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT, build
+from harness.build import build
 from harness.cli import bench
 from harness.errors import UsageError
 from harness.sandbox import Unsupported
 from harness.subject.loader import Loader
 from harness.subject.search import loader_path
+from tests import forked
 
 
-def clharness(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "harness.cli", "bench", *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=120
-    )
+def clharness(*arguments: str | Path) -> forked.Done:
+    return forked.clharness("bench", *arguments, limit=120)
 
 
 def test_everything_is_measured(tmp_path: Path) -> None:

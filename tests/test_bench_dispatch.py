@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from harness.bench.dispatch import dispatch_lines, measure_dispatch
-from harness.build import ROOT, build
+from harness.build import build
 from harness.probe.counting import _shares, counted
 from harness.probe.objects import Objects
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.loader import Loader
+from tests.forked import clharness
 
 
 @pytest.fixture(autouse=True)
@@ -38,11 +37,7 @@ def test_numbers_are_the_same_in_two_runs() -> None:
 def test_command_prints_and_writes_them(tmp_path: Path) -> None:
     path = tmp_path / "bench.json"
     loader = str(build().reference_loader)
-    command = [sys.executable, "-P", "-m", "harness.cli", "bench", "dispatch", "--json", str(path), "--loader", loader]
-    done = subprocess.run(
-        [*command, "--without", loader],
-        capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=120,
-    )  # fmt: skip
+    done = clharness("bench", "dispatch", "--json", path, "--loader", loader, "--without", loader, limit=120)
     assert done.returncode == 0, done.stderr
     numbers = json.loads(path.read_text())
     total = sum(about["loader"][0] + about["system"][0] for about in numbers["dispatch"]["functions"].values())

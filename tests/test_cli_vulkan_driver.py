@@ -4,22 +4,21 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.build import ROOT, build
+from harness.build import build
 from harness.cli.main import main
 from harness.errors import UsageError
 from harness.sandbox.vulkan import VulkanSandbox
 from harness.selftest.mutants.vulkan_driver import vulkan_driver_mutants
 from harness.subject.vulkan_driver import VulkanDriver
 from harness.subject.vulkan_manifest import read_manifest
+from tests.forked import clharness
 
 if build().vulkan is None:
     pytest.skip("the build has no Vulkan", allow_module_level=True)
@@ -35,8 +34,7 @@ def sandbox() -> Iterator[VulkanSandbox]:
 
 
 def run_icd(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "harness.cli", "icd", *map(str, arguments), "-j", "1"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "COLUMNS": "200"})
+    return clharness("icd", *arguments, "-j", "1", COLUMNS="200")
 
 
 @pytest.mark.parametrize("by", ["manifest", "library"])

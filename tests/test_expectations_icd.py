@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 from harness.build import ROOT
@@ -14,6 +13,7 @@ from harness.expectations import load
 from harness.requirements.catalogue import catalogue
 from harness.sandbox import Sandbox
 from harness.tomlfile import read
+from tests.forked import clharness
 
 MARKUP = re.compile(r"//|<<|\{\w+\}|Not so here")  # of the texts' sources, and of the tool that fills in what happened
 CASE = "test_null_for_an_object_is_the_error_of_its_class[clEnqueueCopyBuffer]"
@@ -30,9 +30,8 @@ def run_case(
     """Runs the case; gives the process and the record."""
     records = expected.with_suffix(".jsonl")
     selection = CASE.replace("[", " and ").removesuffix("]")
-    command = [sys.executable, "-m", "harness.cli", "icd", str(library), "-j", "1", "-k", selection,
-               "--expect", str(expected), "--json", str(records), *options]  # fmt: skip
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    files = ("--expect", expected, "--json", records)
+    done = clharness("icd", library, "-j", "1", "-k", selection, *files, *options)
     lines = [json.loads(line) for line in records.read_text().splitlines()]
     return done, next(line for line in lines if line["record"] == "case" and line["case"].endswith(CASE))
 

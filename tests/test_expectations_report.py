@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.build import ROOT, build
+from harness.build import build
 from harness.deviation import Deviation
 from harness.expectations import load
 from harness.report import CaseResult, Header, SubjectRecord, judge
 from harness.report.reporter import Reporter
+from tests.forked import clharness
 
 ENTRY = '[[deviation]]\nrequirement = "{}"\ncase = "{}"\nverdict = "fail"\nreason = "{}"\n'
 SELECTED = "test_library_path_without_final_newline"
@@ -90,8 +89,7 @@ def test_a_run_of_few_cases_reports_stale_entries(tmp_path: Path) -> None:
         + ENTRY.format("DISC-LNX-011", "*FIFO*", "r").replace("fail", "hang")
     )
     loader = build().reference_loader
-    command = [sys.executable, "-m", "harness.cli", "loader", str(loader), "-k", SELECTED, "--expect", str(path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = clharness("loader", loader, "-k", SELECTED, "--expect", path)
     assert "deviation DISC-LNX-011 test_gone: no case has it" in done.stdout, done.stderr
     assert "*FIFO*: no case has it" not in done.stdout
     assert "has not seen: DISC-LNX" in done.stdout

@@ -21,14 +21,14 @@ from harness.fuzz import builds, reproducers
 from harness.fuzz.findings import Finding
 from harness.fuzz.sarif import sarif
 from harness.fuzz.subject import FuzzSubject
+from tests.forked import clharness
 from tests.sarif import assert_sarif
 
 TARGET, FAULT = "vendor_directory", "missing_folder_is_a_crash"
 
 
 def fuzz(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "harness.cli", "fuzz", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return clharness("fuzz", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_finding_is_replayed_by_its_script(campaign: Path) -> None:
 
 def test_campaign_goes_on_in_its_folder(campaign: Path) -> None:
     """The finding is there from the start, and does not end the campaign again."""
-    done = fuzz(TARGET, "--fault", FAULT, "--time", "2s", "--out", campaign)
+    done = fuzz(TARGET, "--fault", FAULT, "--time", "1s", "--out", campaign)
     assert done.returncode == 1 and "1 finding;" in done.stdout, done.stdout + done.stderr
     assert "finding: " not in done.stdout.partition("subject:")[0]
 
@@ -124,7 +124,7 @@ def test_finding_that_does_not_happen_any_more_is_said(campaign: Path, tmp_path:
     """The same folder with a loader that is correct."""
     for name in ("findings", "known.txt", "campaign.json"):
         subprocess.run(["cp", "-r", campaign / name, tmp_path], check=True)
-    done = fuzz(TARGET, "--time", "2s", "--out", tmp_path)
+    done = fuzz(TARGET, "--time", "1s", "--out", tmp_path)
     assert done.returncode == 0 and "no longer happens" in done.stdout, done.stdout + done.stderr
 
 

@@ -60,7 +60,7 @@ def out(tmp_path_factory: pytest.TempPathFactory, sanitizer: str) -> Path:
         "OUT": str(folder / "out"),
         "WORK": str(work),
     }
-    for name in ("CLHARNESS_OPENCL_HEADERS", "CLHARNESS_PYTHON", "CMAKE_BUILD_PARALLEL_LEVEL"):
+    for name in ("CLHARNESS_OPENCL_HEADERS", "CLHARNESS_PYTHON", "CMAKE_BUILD_PARALLEL_LEVEL", "CMAKE_GENERATOR"):
         if name in os.environ:
             variables[name] = os.environ[name]
     with (work / "lock").open("w") as lock:  # another process may run the other test

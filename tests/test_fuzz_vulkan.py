@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT, build
+from harness.build import build
 from harness.errors import UsageError
 from harness.fuzz import builds
 from harness.fuzz.target_process import environment
+from tests.forked import clharness
 
 TARGETS = [name for name in builds.targets() if builds.is_of_vulkan(name)]
 PLANTED = {
@@ -71,14 +71,5 @@ def test_kinds_are_not_mixed() -> None:
 
 
 def test_command_says_which_loader_a_target_takes() -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "harness.cli",
-        "fuzz",
-        "vulkan_manifest",
-        "--loader",
-        str(build().reference_loader),
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = clharness("fuzz", "vulkan_manifest", "--loader", build().reference_loader, limit=120)
     assert done.returncode == 2 and "is an OpenCL loader: vulkan_manifest takes a Vulkan loader" in done.stderr

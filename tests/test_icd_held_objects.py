@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT
 from harness.sandbox import Sandbox
+from tests.forked import clharness
 
 CASES = "(test_reference_count_follows_whichever or test_new_object_has_one_reference) and clLinkProgram"
 
@@ -37,8 +35,7 @@ def test_linked_program_that_is_held_for_a_moment_is_waited_for(
     """The count is "immediately stale", and drivers may hold what is under way."""
     library = sandbox.icd("holding", features="images compiler", refuses=True, faults=[fault]).path
     records = tmp_path / "records.jsonl"
-    command = [sys.executable, "-m", "harness.cli", "icd", str(library), "-j", "1", "-k", CASES, "--json", str(records)]
-    subprocess.run(command, cwd=ROOT, capture_output=True)
+    clharness("icd", library, "-j", "1", "-k", CASES, "--json", records)
     lines = [json.loads(line) for line in records.read_text().splitlines()]
     found = {line["case"].partition("::")[2]: line["verdict"] for line in lines if line["record"] == "case"}
     assert [found[name] for name in sorted(found)] == verdicts

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
-from harness.build import ROOT
+from tests.forked import clharness
 
 # One of each: an error code, contents of memory, a table, a crash, an extension's function, a state, several answers,
 # what a callback is told, the order of callbacks, what is left behind.
@@ -25,17 +24,7 @@ FAULTS = (
 
 def test_program_of_each_kind_of_fault_shows_it_and_nothing_else(tmp_path: Path) -> None:
     output = tmp_path / "selftest.json"
-    command: list[str | Path] = [
-        ROOT / "clharness",
-        "selftest",
-        "--icd",
-        "--programs",
-        "--json",
-        output,
-        "--fault",
-        *FAULTS,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = clharness("selftest", "--icd", "--programs", "--json", output, "--fault", *FAULTS)
     assert done.returncode == 0, done.stdout
     faults = json.loads(output.read_text())["faults"]
     assert {fault["name"]: fault["program"] for fault in faults} == dict.fromkeys(FAULTS, "shown")

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT
 from harness.sandbox import Sandbox
+from tests.forked import clharness
 
 # The checks that ask for devices in ways of their own; all of them in the nightly run.
 PART = "dispatch and (arguments or consistent or contexts or tables)"
@@ -28,9 +27,8 @@ def sandbox() -> Iterator[Sandbox]:
 def test_icd_without_a_device_is_as_expected(tmp_path: Path, sandbox: Sandbox) -> None:
     mock = sandbox.icd("subject", gpus=0, refuses=True, features="images compiler")
     records = tmp_path / "run.jsonl"
-    command: list[str | Path] = [ROOT / "clharness", "icd", mock.path, "-j", "2", "--json", records]
-    command += [] if os.environ.get("CLHARNESS_WHOLE_TESTS") else ["-k", PART]
-    done = subprocess.run(command, capture_output=True, text=True)
+    part = () if os.environ.get("CLHARNESS_WHOLE_TESTS") else ("-k", PART)
+    done = clharness("icd", mock.path, "-j", "2", "--json", records, *part, limit=1800)
     cases = [r for r in map(json.loads, records.read_text().splitlines()) if r["record"] == "case"]
     assert [case["case"] for case in cases if case["status"] == "unexpected"] == []
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr

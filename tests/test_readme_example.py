@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.build import ROOT, build
+from tests.forked import clharness
 
 
 def block(start: str) -> str:
@@ -45,8 +46,7 @@ def run(folder: Path, check: str) -> subprocess.CompletedProcess[str]:
 
 
 def selftest(arguments: list[str], suites: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "harness.cli", *arguments, "--suites", str(suites), "-j", "1"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return clharness(*arguments, "--suites", suites, "-j", "1")
 
 
 def test_example_is_green_and_can_fail(example: str, tmp_path: Path) -> None:

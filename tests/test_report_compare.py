@@ -22,6 +22,7 @@ from harness.report.markdown_compare import comparison_summary
 from harness.report.records import counts_of, to_line
 from harness.report.saved import Saved, read
 from harness.requirements.catalogue import catalogue
+from tests.forked import clharness
 from tests.small_runs import SmallRun
 from tests.test_report_terminal import HEADER, case
 
@@ -281,8 +282,7 @@ def test_libraries_on_which_nothing_runs_end_with_4(capfd: pytest.CaptureFixture
 def test_libraries_are_run() -> None:
     """The reference loader against itself, in a few cases."""
     library = str(build().reference_loader)
-    command = [sys.executable, "-m", "harness.cli", "compare", library, library, "-k", "without_final_newline"]
-    done = subprocess.run([*command, "--time-limit", "30"], cwd=ROOT, capture_output=True, text=True)
+    done = clharness("compare", library, library, "-k", "without_final_newline", "--time-limit", "30")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr.count("running the checks on") == 2
     assert "nothing differs in" in done.stdout and "in 0 cases" not in done.stdout

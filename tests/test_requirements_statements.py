@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from harness.errors import Exit, UsageError
 from harness.requirements import statements
 from harness.requirements.catalogue import catalogue
 from harness.requirements.statements import Carried, Listed, Statement, carried, listed, page, unknown_entries
+from tests.forked import Done, clharness
 
 ROOT = Path(__file__).parents[1]
 ASCIIDOC = """\
@@ -106,9 +105,8 @@ def test_a_wrong_file_of_statements_is_refused(
         listed()
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "harness.cli", "requirements", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+def run(*arguments: str) -> Done:
+    return clharness("requirements", *arguments)
 
 
 def test_command_writes_pages_and_complains_of_gaps(tmp_path: Path) -> None:

@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT, build
+from harness.build import build
 from harness.deviation import Deviation
 from harness.report import CaseResult
 from harness.run.again import compare
 from harness.run.note import NOTE
+from tests.forked import clharness, with_derived
 
 CRASH = CaseResult("suites/x/test_x.py::test_x", ("DISC-LNX-011",), "crash", deviations=(Deviation("call", "SIGSEGV"),))
 OTHER = replace(CRASH, verdict="fail", deviations=(Deviation("call", "CL_SUCCESS"),))
@@ -48,11 +46,9 @@ def test_comparison_says_what_became_of_a_deviation(
 
 def command(output: Path, *arguments: str, fault: str = "") -> tuple[int, list[str]]:
     """The exit code of clharness, and what it printed; `fault` is that of the seeded reference loader."""
-    environment = {**os.environ, "CLHARNESS_OUTPUT": str(output), "PYTHONPATH": str(ROOT), "CLHARNESS_FAULT": fault}
-    if not fault:
-        del environment["CLHARNESS_FAULT"]
-    program = [sys.executable, "-P", "-m", "harness.cli", *arguments]
-    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=300)
+    kept = str(with_derived(output))
+    faulty = clharness(*arguments, CLHARNESS_OUTPUT=kept, CLHARNESS_FAULT=fault) if fault else None
+    done = faulty or clharness(*arguments, CLHARNESS_OUTPUT=kept)
     return done.returncode, (done.stdout + done.stderr).splitlines()
 
 

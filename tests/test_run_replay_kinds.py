@@ -3,23 +3,19 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT, build
+from harness.build import build
+from tests import forked
 
 FAULTY_LAYER = build().folder / "mock_layers/examples/libfaulty_layer.so"
 LACKING_ICD = build().folder / "mock_icds/libicd_without_get_extension_function_address.so"
 
 
-def clharness(*arguments: object, output: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"CLHARNESS_OUTPUT": str(output)}
-    command = [sys.executable, "-m", "harness.cli", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+def clharness(*arguments: object, output: Path) -> forked.Done:
+    return forked.clharness(*arguments, CLHARNESS_OUTPUT=str(forked.with_derived(output)))
 
 
 @pytest.mark.parametrize(

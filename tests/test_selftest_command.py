@@ -23,6 +23,7 @@ from harness.errors import HarnessError
 from harness.run import assertions
 from harness.selftest.mutants.loader import mutants
 from harness.selftest.seeded import seeded_loader
+from tests.forked import clharness
 
 HEAD = '''\
 """A small suite."""
@@ -70,8 +71,7 @@ def selftest(tmp_path: Path, suite: str, *arguments: str) -> subprocess.Complete
     folder = tmp_path / "suites" / "discovery"
     folder.mkdir(parents=True)
     (folder / "test_small.py").write_text(HEAD + suite)
-    command = [sys.executable, "-m", "harness.cli", "selftest", "--suites", str(folder.parent), *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    return clharness("selftest", "--suites", folder.parent, *arguments, limit=120)
 
 
 def test_a_check_that_works_catches_the_fault(tmp_path: Path) -> None:

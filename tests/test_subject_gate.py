@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.icd import Icd
+from tests.forked import clharness
 
 
 @pytest.fixture
@@ -51,16 +50,7 @@ def test_icd_that_cannot_be_asked_says_why(sandbox: Sandbox, fault: str, kind: s
 def test_cause_that_many_cases_have_is_one_red_case(tmp_path: Path, sandbox: Sandbox) -> None:
     mock = sandbox.icd("subject", faults=["platform_info_fails"], features="images compiler")
     records = tmp_path / "run.jsonl"
-    command: list[str | Path] = [
-        ROOT / "clharness",
-        "icd",
-        mock.path,
-        "--json",
-        records,
-        "-k",
-        "test_icd_gate or api_lifetime",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = clharness("icd", mock.path, "--json", records, "-k", "test_icd_gate or api_lifetime")
     assert done.returncode == 1, done.stdout
     cases = [r for r in map(json.loads, records.read_text().splitlines()) if r["record"] == "case"]
     red = [case["case"] for case in cases if case["status"] == "unexpected"]

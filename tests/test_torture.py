@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT, build
+from harness.build import build
 from harness.report import CaseResult
 from harness.report.layout import torture_lines
+from tests import forked
 from tests.small_runs import read
 
 PROGRAM = """
@@ -96,8 +96,7 @@ def test_memory_without_a_pointer_to_it_and_descriptors_are_lost(subject: Subjec
 
 def clharness(folder: Path, *options: str) -> tuple[int, str, list[dict[str, object]]]:
     records = folder / "run.jsonl"
-    command = [sys.executable, "-m", "harness.cli", "loader", str(build().reference_loader), "--json", str(records)]
-    done = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True)
+    done = forked.clharness("loader", build().reference_loader, "--json", records, *options)
     return done.returncode, done.stdout + done.stderr, read(records)
 
 
