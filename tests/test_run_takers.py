@@ -198,7 +198,7 @@ def test_leavers_cost_their_own_cases_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, kind: str
 ) -> None:
     # What does not hang does next to nothing; some of what hangs computes until its time is over.
-    run(tmp_path, monkeypatch, way, kind, "hostile_leavers.c", share(LEAVERS, way, kind), time_limit=2)
+    run(tmp_path, monkeypatch, way, kind, "hostile_leavers.c", share(LEAVERS, way, kind), time_limit=1)
 
 
 @pytest.mark.parametrize("deeds", [TAKERS, LEAVERS])
