@@ -55,6 +55,7 @@ class Configuration:
 
 
 T = "enable_testing()\n"
+# What is for Vulkan is built in the same way (tests/test_consumer_settings.py looks at all targets).
 WITHOUT_VULKAN = () if os.environ.get("CLHARNESS_WHOLE_TESTS") else ("-DCLHARNESS_VULKAN_HEADERS=OFF",)
 CONFIGURATIONS = {
     # Each builds the whole harness, which takes as long as hundreds of other tests: what goes together is one project.
@@ -66,6 +67,7 @@ CONFIGURATIONS = {
             "-Werror -Wcast-qual -std=c89 -D_FILE_OFFSET_BITS=64",
             "-DCMAKE_C_COMPILER=gcc",
             "-DCMAKE_C_STANDARD=90",
+            *WITHOUT_VULKAN,
         ),
         generator="Unix Makefiles",
     ),

@@ -14,8 +14,9 @@ from harness.build import build
 from harness.fuzz import builds
 from harness.fuzz.target_process import environment
 
-OTHERS = 10_000 if os.environ.get("CLHARNESS_WHOLE_TESTS") else 3_000  # inputs before, at least
-RANDOM_INPUTS = 300
+WHOLE = bool(os.environ.get("CLHARNESS_WHOLE_TESTS"))
+OTHERS = 10_000 if WHOLE else 2_000  # inputs before, at least
+RANDOM_INPUTS = 300 if WHOLE else 100
 GROWTH = 1024  # KiB that the process may grow by over all of them: output buffers, and nothing for each input
 
 SLOWER = {"limits": 30}  # an input of which makes a thousand vendors: so many times fewer
