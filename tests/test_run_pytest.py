@@ -119,6 +119,14 @@ def test_first_failure_ends_a_run_that_asks_for_that(small: SmallRun) -> None:
     assert (footer["planned"], footer["recorded"], footer["complete"]) == (7, 1, False)
 
 
+def test_python_without_assertions_is_refused(small: SmallRun) -> None:
+    """Those that checks share would pass whatever the subject does."""
+    small.suite(QUIET)
+    small.environment["PYTHONOPTIMIZE"] = "1"
+    done = run(small, f"--loader={small.library}")
+    assert done.returncode == 4 and "Python runs without assertions: unset PYTHONOPTIMIZE" in done.stderr
+
+
 def test_reference_loader_is_tested_on_a_machine_without_a_loader(small: SmallRun) -> None:
     small.suite(RED.replace("0, None, None", "0, None, cl.buffer(4)"))
     done = run(small, machine="without")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -52,6 +53,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if sys.flags.optimize:  # pytest keeps the assertions of checks, and none of what they call
+        raise pytest.UsageError("Python runs without assertions: unset PYTHONOPTIMIZE, and leave out -O")
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
     if tested.is_named(config) or config.pluginmanager.has_plugin(COMMAND):
