@@ -6,7 +6,10 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import os
 import re
+import stat
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -106,6 +109,34 @@ def test_wrong_sarif_is_noticed() -> None:
         spoil(report["runs"][0])
         with pytest.raises(AssertionError):
             assert_sarif(report)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "link", "plain"])
+def test_files_of_a_run_stay_what_they_are(kind: str, tmp_path: Path) -> None:
+    """Root, too, could replace a device such as /dev/stdout or /dev/null."""
+    wanted = {name: tmp_path / name for name in ("json", "junit", "sarif")}
+    for path in wanted.values():
+        if kind == "fifo":
+            os.mkfifo(path)
+        elif kind == "link":
+            path.symlink_to(tmp_path / f"{path.name}-itself")
+            path.write_text("older")
+        else:
+            path.write_text("older")
+    states = {path: path.lstat() for path in wanted.values()}
+    read: dict[str, bytes] = {}
+    readers = [threading.Thread(target=lambda n=n: read.update({n: wanted[n].read_bytes()})) for n in wanted]
+    for reader in readers if kind == "fifo" else ():
+        reader.start()
+    reporter = Reporter(None, wanted["json"], wanted["junit"], sarif=wanted["sarif"], environ={})
+    reporter.start(HEADER, [judge(BAD, Expectations(), strict=False)])
+    assert reporter.finish() == 1
+    for reader in readers if kind == "fifo" else ():
+        reader.join(timeout=30)
+    contents = read if kind == "fifo" else {name: path.read_bytes() for name, path in wanted.items()}
+    assert all(contents[name] and contents[name] != b"older" for name in wanted)
+    for path, before in states.items():
+        assert stat.S_IFMT(path.lstat().st_mode) == stat.S_IFMT(before.st_mode)
 
 
 def test_run_writes_sarif_and_says_where_it_cannot(tmp_path: Path) -> None:

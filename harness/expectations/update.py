@@ -354,6 +354,7 @@ def _narrowed(entry: Entry, pattern: str | None, result: CaseResult) -> Table:
 
 def _write(path: Path, content: str) -> None:
     """Replaces the file in one step, and only with a file that can be read back."""
+    path = path.resolve()  # a link stays one
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         scratch.write_text(content, encoding="utf-8")

@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.report.records import to_line
+from harness.report.whole import replaceable
 
 
 class JsonLines:
@@ -31,14 +32,16 @@ class JsonLines:
         self._size = 0
         try:
             self._fd = _taken(path)
+            place = replaceable(path) if first else None
             if not first and _is_file(self._fd):
                 os.ftruncate(self._fd, 0)
-            if first:
-                older, scratch = self._fd, path.with_name(f".{path.name}.{os.getpid()}")
+            older, scratch = self._fd, place.with_name(f".{place.name}.{os.getpid()}") if place else None
+            if scratch:
                 self._fd = _taken(scratch)
-                for record in first:
-                    self.write(record)
-                scratch.replace(path)
+            for record in first:
+                self.write(record)
+            if scratch and place:
+                scratch.replace(place)
                 os.close(older)
         except OSError as error:
             raise UsageError(f"{path}: cannot be written: {error.strerror}; name another file") from error

@@ -7,7 +7,6 @@ only what is unsupported is skipped; trouble of the harness is an error.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from xml.etree import ElementTree
 from harness.escaping import xml
 from harness.report.layout import section_counts, section_of, section_title
 from harness.report.records import CaseResult, Header
+from harness.report.whole import write_whole
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
 
@@ -36,12 +36,7 @@ def write_junit(path: Path, header: Header, results: Sequence[CaseResult], inter
         root.set(key, str(sum(int(suite.get(key, "0")) for suite in suites)))
     root.set("time", f"{sum(r.duration for r in results):.3f}")
     ElementTree.indent(root)
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        scratch.write_bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
+    write_whole(path, ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
 
 
 def _suite(root: ElementTree.Element, name: str, header: Header, results: Sequence[CaseResult]) -> ElementTree.Element:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +13,7 @@ from harness.escaping import printable
 from harness.report.causes import actual
 from harness.report.ending import Ending
 from harness.report.records import CaseResult
+from harness.report.whole import write_whole
 from harness.requirements.catalogue import Requirement, catalogue
 from harness.requirements.sources import url_of
 
@@ -24,12 +24,7 @@ _RED = ("fail", "crash", "hang", "leak")
 
 def write_sarif(path: Path, document: dict[str, Any]) -> None:
     """Writes the file in one step; OSError if that cannot be."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        scratch.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
+    write_whole(path, (json.dumps(document, indent=1) + "\n").encode())
 
 
 def sarif(ending: Ending) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from harness.report.ending import Ending
 from harness.report.layout import section_title
 from harness.report.page.data import STATUS_WORDS, page_data
 from harness.report.side_by_side import titles
+from harness.report.whole import write_whole
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
 
@@ -48,10 +49,7 @@ def write_trace(path: Path, title: str, log: Sequence[str], times: Sequence[int]
 
 
 def _write(path: Path, text: str) -> None:
-    """In one step, so that nobody sees half of it."""
-    scratch = path.with_name(f".{path.name}")
-    scratch.write_text(text, encoding="utf-8", errors="backslashreplace")
-    scratch.replace(path)
+    write_whole(path, text.encode("utf-8", "backslashreplace"))
 
 
 def page(endings: Sequence[Ending], comparison: Comparison | None = None) -> str:
