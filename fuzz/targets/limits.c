@@ -420,6 +420,9 @@ static void check_order(void)
         has_halves(&machine)) {
         return;
     }
+    if (small->order == DOWNWARDS && (machine.of[WAY] == WAY_LIST || machine.of[WAY] == WAY_LIST_BESIDE)) {
+        finding("wrong", "order-of-a-list", "the vendors of OCL_ICD_FILENAMES are offered in the reverse order");
+    }
     once = offered;
     leave_out_copies(&once);
     bool sorts = machine.of[CLASSES] && sorts_by_devices();
@@ -480,6 +483,16 @@ static const struct outcome *layers_alone(void)
     return small && small->known && offer_alike(small) ? small : NULL;
 }
 
+/* The order in which layers have to be initialised: that of OPENCL_LAYERS, or of the names of files. */
+static enum direction order_of_names(void)
+{
+    bool by_files = machine.of[LAYER_WAY] == LAYER_WAY_FILES || machine.of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE;
+    if (by_files && machine.of[CAPITALS]) {
+        return NO_DIRECTION; /* it depends on the locale */
+    }
+    return by_files && machine.of[REVERSED] && !machine.of[LAYER_DUPLICATE] ? DOWNWARDS : UPWARDS;
+}
+
 /* How often a layer has to be initialised, where two places name one half of them each. */
 static unsigned inits_of_halves(unsigned layer)
 {
@@ -505,6 +518,10 @@ static void check_chain(void)
     bool halves = has_layer_halves(&machine);
     if (!halves && directions_differ(outcome.layer_order, small->layer_order)) {
         finding("wrong", "order-of-layers", "%u layers are initialised in another order than two", chain_length);
+    }
+    if (!halves && directions_differ(outcome.layer_order, order_of_names())) {
+        finding("wrong", "order-of-layer-names", "%u layers are not initialised in the order of the %s", chain_length,
+                machine.of[LAYER_WAY] % 2 ? "names of their files" : "list");
     }
     for (unsigned n = 0; halves && n < chain_length; n++) {
         unsigned expected = inits_of_halves(n);

@@ -153,7 +153,15 @@ static const char *begun(const char *word, unsigned length)
     return filled(length < size ? keep_text("%.*s", (int)length, word) : word, length, 'x');
 }
 
-enum { VARIABLE_LEGACY = 4, VARIABLE_UNLOADING, VARIABLE_SORT, VARIABLE_DEFAULT, BEGUN = 4, SORT_DEVICES = 2 };
+enum {
+    VARIABLE_LEGACY = 4,
+    VARIABLE_UNLOADING,
+    VARIABLE_SORT,
+    VARIABLE_DEFAULT,
+    FORM_TRUE = 2,
+    BEGUN = 4,
+    SORT_DEVICES = 2
+};
 
 static const char *value_of(const struct machine *machine)
 {
@@ -162,7 +170,7 @@ static const char *value_of(const struct machine *machine)
     switch (machine->of[VARIABLE_FORM]) {
     case 1:
         return filled("", length, '7');
-    case 2:
+    case FORM_TRUE:
         return "True";
     case 3:
         return keep_text("%s1", filled("", length, '0'));
@@ -194,6 +202,21 @@ static bool means_nothing(const struct machine *machine)
         is_known |= texts_equal(value, known[i]);
     }
     return !is_known;
+}
+
+/* Whether a variable is set to another word for True: it must be the same as with that. */
+static bool means_true(const struct machine *machine)
+{
+    static const char *const words[] = {"true", "T", "1"};
+    unsigned variable = machine->of[VARIABLE];
+    if ((variable != VARIABLE_LEGACY && variable != VARIABLE_UNLOADING) || machine->of[VARIABLE_LENGTH] > 4) {
+        return false;
+    }
+    bool is_true = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        is_true |= texts_equal(value_of(machine), words[i]);
+    }
+    return is_true;
 }
 
 /* --- controls --- */
@@ -257,6 +280,9 @@ struct machine machine_small(const struct machine *machine)
     }
     if (means_nothing(machine)) {
         small.of[VARIABLE] = small.of[VARIABLE_LENGTH] = small.of[VARIABLE_FORM] = 0;
+    } else if (means_true(machine)) {
+        small.of[VARIABLE_FORM] = FORM_TRUE;
+        small.of[VARIABLE_LENGTH] = 0;
     } else if (machine->of[VARIABLE_FORM] >= BEGUN) {
         /* The whole word: a part of it is another value. */
         small.of[VARIABLE_LENGTH] = machine->of[VARIABLE_LENGTH] < 8 ? machine->of[VARIABLE_LENGTH] : 8;
