@@ -109,6 +109,25 @@ def of_command() -> Forks:
     return server
 
 
+# What `python -m pytest` does.
+_PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+
+
+@functools.cache
+def of_pytest() -> Forks:
+    """One that has imported what a run of pytest with our plugin does, but for the plugin, which pytest imports."""
+    server = Forks("pytest", "harness.run.index", "harness.check")
+    atexit.register(server.close)
+    return server
+
+
+def pytest_run(
+    *arguments: object, folder: Path, environment: Mapping[str, str], limit: float = 120, program: str = _PYTEST
+) -> Done:
+    """A run of pytest, in one process."""
+    return of_pytest().run(program, list(map(str, arguments)), folder, environment, limit=limit)
+
+
 def with_derived(output: Path) -> Path:
     """A folder for $CLHARNESS_OUTPUT that has what is derived from the sources, as that of this build has it."""
     link = output / derived.FOLDER

@@ -18,6 +18,7 @@ from harness.expectations import Expectations, load
 from harness.run.cases import Case
 from harness.run.lint import faults_without_their_cases, lint, unused_expectations, unused_mock_faults
 from harness.selftest.mutants import Mutant
+from tests.forked import pytest_run
 
 FILE = "suites/discovery/test_a.py"
 
@@ -167,10 +168,13 @@ def run(folder: Path, suite: str, *options: str) -> subprocess.CompletedProcess[
     suites = folder / "suites" / "discovery"
     suites.mkdir(parents=True)
     (suites / "test_small.py").write_text(HEAD + suite)
-    command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pytest.ini"), "--rootdir", str(folder)]
+    command = ["-c", str(ROOT / "pytest.ini"), "--rootdir", str(folder)]
     command += ["-p", "harness.run.plugin", "-p", "no:cacheprovider", "-q", *options, str(suites.parent)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+    if "-n" not in options:
+        return pytest_run(*command, folder=folder, environment=environment)
+    whole = [sys.executable, "-m", "pytest", *command]  # which its workers are started like
+    return subprocess.run(whole, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
 
 
 @pytest.mark.parametrize("change", [None, *CHANGES])

@@ -7,13 +7,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from harness.build import ROOT, build
-from tests.forked import clharness
+from tests.forked import clharness, pytest_run
 
 
 def block(start: str) -> str:
@@ -40,9 +39,9 @@ def run(folder: Path, check: str) -> subprocess.CompletedProcess[str]:
     write(folder, check)
     (folder / "conftest.py").write_text('pytest_plugins = ["harness.run.plugin"]\n')
     (folder / "pytest.ini").write_text((ROOT / "pytest.ini").read_text())
-    command = [sys.executable, "-m", "pytest", "-c", "pytest.ini", "--rootdir", ".", "suites", "-p", "no:cacheprovider"]
+    command = ["-c", "pytest.ini", "--rootdir", ".", "suites", "-p", "no:cacheprovider"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "CLHARNESS_BUILD": str(build().folder)}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    return pytest_run(*command, folder=folder, environment=environment)
 
 
 def selftest(arguments: list[str], suites: Path) -> subprocess.CompletedProcess[str]:

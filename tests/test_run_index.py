@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from harness.build import ROOT
-from tests.forked import Forks
+from tests.forked import pytest_run
 
 # Each file says that it is read.
 FILE = '''\
@@ -56,7 +55,6 @@ class Project:
     """A project with suites, and the runs that collect them."""
 
     root: Path
-    forks: Forks
 
     def file(self, name: str, *checks: tuple[str, list[str]], folder: str = "discovery") -> None:
         path = self.root / "suites" / folder / f"{name}.py"
@@ -68,7 +66,8 @@ class Project:
     def collect(self, *options: str) -> subprocess.CompletedProcess[str]:
         (self.root.parent / "log").unlink(missing_ok=True)
         variables = {"PYTHONPATH": str(ROOT), "CLHARNESS_OUTPUT": str(self.root.parent / "output")}
-        return self.forks.run(COLLECT, [str(self.root), *options], self.root, os.environ | variables)
+        environment = os.environ | variables
+        return pytest_run(self.root, *options, folder=self.root, environment=environment, program=COLLECT)
 
     def cases(self, *options: str) -> set[str]:
         """The names of the cases that a run selects."""
@@ -87,17 +86,9 @@ class Project:
         return set(log.read_text().split()) if log.exists() else set()
 
 
-@pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    """A Python that has imported what a run of pytest with our plugin does, but for the plugin."""
-    server = Forks("pytest", "harness.run.index", "harness.check")
-    yield server
-    server.close()
-
-
 @pytest.fixture
-def project(tmp_path: Path, forks: Forks) -> Project:
-    project = Project(tmp_path / "root", forks)
+def project(tmp_path: Path) -> Project:
+    project = Project(tmp_path / "root")
     project.file("test_one", ("test_a", ["Left", "right"]), ("test_b", ["left"]))
     project.file("test_two", ("test_c", ["left::up"]), ("test_d", ["x"]))
     (project.root / "suites" / "discovery" / "helper.py").write_text("A = 1\n")

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from harness.build import build
+from tests.forked import pytest_run
 from tests.small_runs import QUIET, SmallRun, kept_folder, read
 
 RED = '''
@@ -32,18 +32,9 @@ sys.exit(pytest.main(sys.argv[1:]))
 
 
 def run(small: SmallRun, *options: str, machine: str = "with") -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-c",
-        PYTEST,
-        machine,
-        "-c",
-        str(small.root / "pytest.ini"),
-        "--rootdir",
-        str(small.root),
-    ]
-    command += ["-p", "harness.run.plugin", "-p", "no:cacheprovider", f"--clharness-json={small.records}", *options]
-    return subprocess.run([*command, str(small.root / "suites")], env=small.environment, capture_output=True, text=True)
+    command = [machine, "-c", small.root / "pytest.ini", "--rootdir", small.root, "-p", "harness.run.plugin"]
+    command += ["-p", "no:cacheprovider", f"--clharness-json={small.records}", *options, small.root / "suites"]
+    return pytest_run(*command, folder=Path.cwd(), environment=small.environment, program=PYTEST)
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
