@@ -150,6 +150,27 @@ def test_icd_is_used_through_further_loaders(sandbox: Sandbox) -> None:
     assert "2 cases" in done.stdout
 
 
+BROKEN = """
+#include <CL/cl.h>
+CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *count)
+{
+    return room || platforms || !count ? CL_INVALID_VALUE : -1001;
+}
+"""
+
+
+def test_icd_is_not_blamed_for_a_loader_that_lists_no_vendor(sandbox: Sandbox, tmp_path: Path) -> None:
+    """As the system's may be that is taken where none is named."""
+    broken = sandbox.root / "libOpenCL-broken.so"
+    command = [build().compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", str(broken)]
+    subprocess.run(command, input=BROKEN, text=True, check=True)
+    records = tmp_path / "run.jsonl"
+    done = run_icd(sandbox.icd("plain").path, "-k", "test_loader_lists_each", "--loader", broken, "--json", records)
+    assert done.returncode == 0, done.stdout + done.stderr
+    verdicts = {case["verdict"]: case["reason"] for case in cases(records)}
+    assert verdicts == {"pass": None, "unsupported": f"{broken} does not list a correct vendor either"}
+
+
 def test_variables_are_passed_on(sandbox: Sandbox, tmp_path: Path) -> None:
     mock, records = sandbox.icd("faulty", faults=["count_call_fails"]), tmp_path / "run.jsonl"
     done = run_icd(mock.path, "-k", "test_count_of_platforms", "--env", "VENDOR_ENABLE=a=b", "--json", records)

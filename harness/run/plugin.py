@@ -22,7 +22,7 @@ from harness.errors import ClharnessError
 from harness.probe.patience import ExpectedHangs
 from harness.run import tested, torture
 from harness.run.cases import CASE, COMMAND, Case
-from harness.sandbox import Sandbox
+from harness.sandbox import Sandbox, Unsupported
 from harness.subject import KINDS, Loader, Subject, search
 
 pytest_plugins = ["harness.run.collection", "harness.run.results", "harness.run.session"]
@@ -125,6 +125,8 @@ def through(request: pytest.FixtureRequest) -> Loader:
     loader = tested.through(request.config)[request.param]
     loader.ask()
     loader.time_limit = tested.time_limit(request.config, loader)
+    if not loader.works:
+        raise Unsupported("machine", f"{loader.path} does not list a correct vendor either")
     return loader
 
 

@@ -274,6 +274,11 @@ def _file_with_signs(loader: Loader) -> Path:
     return build().reference_loader if loader.path == build().seeded_loader else loader.path
 
 
+def lists_a_vendor(loader: Loader) -> bool:
+    """Whether the loader lists a correct vendor, in the way in which it is led to vendors. Raises nothing."""
+    return bool(_ask(loader, questions.one_vendor))
+
+
 def tell_name(loader: Loader) -> None:
     """Fills in the name and the version that it answers, and nothing else: one process. Raises nothing."""
     _ask(loader, questions.loader_info)

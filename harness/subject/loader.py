@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
@@ -97,6 +98,11 @@ class Loader(Subject):
         self.capabilities = capabilities.detect(self)
         self.facts.capabilities = sorted(self.capabilities)
         self.facts.left_out = capabilities.left_out(self)
+
+    @functools.cached_property
+    def works(self) -> bool:
+        """Whether it lists a correct vendor, without which nothing that is used through it can be judged."""
+        return capabilities.lists_a_vendor(self)
 
     def open(self, sandbox: Sandbox) -> Session:
         """The plain form of `start`."""

@@ -391,6 +391,12 @@ def icd2_beside_icd1(loader: Loader, sandbox: Sandbox) -> bool:
     return listed and bool(sandbox.log.calls("clIcdSetPlatformDispatchDataKHR", by="a"))
 
 
+def one_vendor(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether a vendor with nothing unusual is listed."""
+    sandbox.vendor("a")
+    return _lists(loader.start(sandbox), "a")
+
+
 def loader_info(loader: Loader, sandbox: Sandbox) -> bool:
     """Whether there is the function; fills in the loader's name and versions where it reports them.
 
