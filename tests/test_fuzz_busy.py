@@ -10,6 +10,7 @@ import pytest
 
 from harness.fuzz import findings, target_process
 from harness.fuzz.findings import Keeper
+from harness.fuzz.job import ProcessEnd
 from harness.fuzz.subject import FuzzSubject
 from harness.fuzz.target_process import Defect, Replayer, Setting
 from harness.probe.patience import Meter
@@ -65,9 +66,9 @@ def test_what_took_long_by_the_clock_alone_is_no_finding(
 ) -> None:
     monkeypatch.setattr(findings, "REPLAYS", 1)
     finding = Keeper(tmp_path / "out", 0.0).keep(
-        "stub", program(tmp_path, seconds), setting(tmp_path), b"input", DEFECT, []
+        "stub", program(tmp_path, seconds), setting(tmp_path), ProcessEnd(DEFECT, b"input"), []
     )
-    assert (finding is not None) == is_finding
+    assert isinstance(finding, findings.Finding) == is_finding
     assert (tmp_path / "out" / "findings").exists() == is_finding
 
 
