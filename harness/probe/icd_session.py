@@ -26,6 +26,12 @@ from harness.sandbox import Unsupported
 
 QUERY, ENUMERATE = "clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR"
 ICD2_FUNCTIONS = ("clIcdGetFunctionAddressForPlatformKHR", "clIcdSetPlatformDispatchDataKHR")
+NO_TEXTS = {  # names of no function that are no texts, or none that anybody writes
+    "not UTF-8": b"\xff\xfeclFinish",
+    "cut UTF-8": b"clFinish\xe2\x82",
+    "control characters": b"\x01\n\r\t\x7f",
+    "5000 bytes": b"cl" + 4998 * b"F",
+}
 TAGGED = ("clGetPlatformIDs", "clUnloadCompiler")
 IDLE = 5.0  # seconds without anything under way after which nothing comes any more
 _LONGEST_PAUSE = 64  # milliseconds between two looks
@@ -85,7 +91,7 @@ class IcdSession(Session):
 
     # --- as a loader finds them ---
 
-    def query(self, name: str) -> Value:
+    def query(self, name: str | Buffer) -> Value:
         """What the vendor's exported clGetExtensionFunctionAddress answers; 0 for none."""
         address = super().call(QUERY, name)
         assert isinstance(address, Value)

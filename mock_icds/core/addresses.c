@@ -7,6 +7,7 @@
 #include "base/tables.h"
 #include "clharness_cl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A library's own extension function: answers the name of the component that it belongs to. */
@@ -32,6 +33,9 @@ static bool ends_with_a_suffix(const char *name)
 static void *find_address(const char *name)
 {
     int function = name ? function_by_name(name) : -1;
+    if (name && strpbrk(name, "\xfe\xff") && fault(FAULT_address_query_wants_text, ANY_PLATFORM)) {
+        abort();
+    }
     if (name && function < 0 && fault(FAULT_address_query_answers_anything, ANY_PLATFORM)) {
         return (void *)(uintptr_t)vendor_function;
     }

@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from harness.check import ENUMERATE, QUERY, Icd, Loader, Parts, Sandbox, api, requirement
+import pytest
+
+from harness.check import ENUMERATE, NO_TEXTS, QUERY, Icd, Loader, Parts, Sandbox, api, requirement
 
 
 @requirement("DISC-ACC-038")
@@ -26,6 +28,15 @@ def test_address_query_for_unknown_names_is_null(icd: Icd, sandbox: Sandbox) -> 
         assert session.query(ENUMERATE)
         for name in ("clharnessNoSuchFunction", "", "cl", "clGetPlatformInfo ", "CLGETPLATFORMINFO"):
             assert not session.query(name), name
+
+
+@requirement("DISC-ACC-040")
+@pytest.mark.parametrize("name", NO_TEXTS)
+def test_address_query_for_bytes_that_are_no_text_is_null(icd: Icd, sandbox: Sandbox, name: str) -> None:
+    """clGetExtensionFunctionAddress answers NULL to any other bytes, also where they are no text of any encoding."""
+    with icd.open(sandbox) as session:
+        assert session.query(ENUMERATE)
+        assert not session.query(session.data(NO_TEXTS[name] + b"\0"))
 
 
 @requirement("DISC-LNX-034")

@@ -12,6 +12,7 @@ import pytest
 from harness.check import (
     CL,
     FURTHER_OBJECTS,
+    NO_TEXTS,
     OBJECT_QUERIES,
     QUERIED_OBJECTS,
     TAGGED,
@@ -247,3 +248,16 @@ def test_address_query_for_no_function_or_no_platform_is_null(icd: Icd, sandbox:
             for unknown in ("clharnessNoSuchFunction", "cl"):
                 assert not session.call(name, platform, unknown), unknown
             assert not session.call(name, None, "clIcdGetPlatformIDsKHR")
+
+
+@requirement("DISP-EXT-017")
+@pytest.mark.parametrize("bytes_", NO_TEXTS)
+def test_address_query_for_a_platform_and_bytes_that_are_no_text_is_null(
+    icd: Icd, sandbox: Sandbox, bytes_: str
+) -> None:
+    """clGetExtensionFunctionAddressForPlatform answers NULL to bytes that are no text of any encoding."""
+    name = "clGetExtensionFunctionAddressForPlatform"
+    with icd.open(sandbox) as session:
+        for platform in session.some_platforms():
+            session.objects(platform).require_function(name, session.version(platform))
+            assert not session.call(name, platform, session.data(NO_TEXTS[bytes_] + b"\0"))
