@@ -158,3 +158,7 @@ FAULT(hides_an_extension)
 FAULT(constructor_aborts)
 /* Sleeps VALUE milliseconds in its constructor. */
 FAULT(constructor_sleeps)
+/* Changes what is the process's in its constructor; VALUE as of init_changes_process. */
+FAULT(constructor_changes_process)
+/* Opens a file in its constructor that programs which the process starts inherit. */
+FAULT(constructor_opens_inherited_files)

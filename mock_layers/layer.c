@@ -254,6 +254,10 @@ __attribute__((constructor)) static void loaded(void)
     if (fault(FAULT_constructor_sleeps, ANY_PLATFORM)) {
         sleep_ms(fault_value(FAULT_constructor_sleeps, ANY_PLATFORM, 0));
     }
+    change_process(fault_value(FAULT_constructor_changes_process, ANY_PLATFORM, 0));
+    if (fault(FAULT_constructor_opens_inherited_files, ANY_PLATFORM)) {
+        open("/dev/null", O_RDONLY);
+    }
     if (fault(FAULT_constructor_aborts, ANY_PLATFORM)) {
         abort();
     }

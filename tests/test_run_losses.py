@@ -13,6 +13,7 @@ import pytest
 
 from harness.build import build
 from harness.sandbox import guard
+from tests.forked import clharness
 from tests.small_runs import HOSTILE, QUIET, Outcome, SmallRun, kept_folder, read
 
 
@@ -91,14 +92,34 @@ CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint count, cl_platform_id *
 """
 
 
-def test_library_that_is_gone_when_it_is_asked_gets_one_sentence(small: SmallRun, tmp_path: Path) -> None:
+LEAVES_AT_ONCE = """
+#include <CL/cl_layer.h>
+#include <dlfcn.h>
+#include <unistd.h>
+CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *to, size_t *needed)
+{
+    return name + size + !to + !needed ? CL_INVALID_VALUE : CL_SUCCESS;
+}
+__attribute__((constructor)) static void loaded(void)
+{
+    Dl_info own;
+    if (dladdr(&clGetLayerInfo, &own)) {
+        unlink(own.dli_fname);
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "source"), [("loader", LEAVES), ("layer", LEAVES_AT_ONCE)])
+def test_library_that_is_gone_when_it_is_asked_gets_one_sentence(
+    small: SmallRun, tmp_path: Path, kind: str, source: str
+) -> None:
     small.library = tmp_path / "leaves.so"
     command = [build().compiler, "-shared", "-fPIC", "-x", "c", "-D_GNU_SOURCE", "-", "-o", str(small.library)]
-    subprocess.run(command, input=LEAVES, text=True, check=True)
-    small.suite(QUIET)
-    done = small.run("-j", "1")
-    assert done.code == 2 and "leaves.so is not there any more" in done.output
-    assert "INTERNALERROR" not in done.output
+    subprocess.run(command, input=source, text=True, check=True)
+    done = clharness(kind, small.library, "-j", "1", "-k", "fifo or layer_life")
+    assert done.returncode == 2 and "leaves.so is not there any more" in done.stderr
+    assert "INTERNALERROR" not in done.stderr
 
 
 def test_report_that_cannot_be_made_costs_no_verdict(small: SmallRun) -> None:

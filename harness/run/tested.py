@@ -8,8 +8,9 @@ Everything is found out when it is needed first, and once in each process.
 
 from __future__ import annotations
 
+import contextlib
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -126,14 +127,21 @@ def subject(config: pytest.Config) -> Subject:
         is_the_loader = is_loader(config) or seeded(config)
         tested: Subject = loader_of(config) if is_the_loader else _from_options(kind_of(config), config)
         tested.time_limit = time_limit(config, tested)
-        try:
+        with _while_there(tested.path):
             tested.ask()
-        except FileNotFoundError as error:
-            if tested.path.exists():
-                raise
-            raise UsageError(f"{tested.path} is not there any more") from error
         config.stash[SUBJECT] = tested
     return config.stash[SUBJECT]
+
+
+@contextlib.contextmanager
+def _while_there(path: Path) -> Iterator[None]:
+    """Raises UsageError where something failed because the library is gone, which was there when it was named."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if path.exists():
+            raise
+        raise UsageError(f"{path} is not there any more") from error
 
 
 def case_subject(config: pytest.Config, sandbox: Sandbox) -> Subject:
@@ -163,7 +171,8 @@ def expectations(config: pytest.Config) -> Expectations:
             folder = FOLDER / subject(config).expectations_folder
             named = of_build(facts.build_id, folder, able) or find(facts.name, version, folder, able)
             if not named.path:
-                library = subject(config).path.read_bytes()
+                with _while_there(subject(config).path):
+                    library = subject(config).path.read_bytes()
                 named = recognised(library, folder, able, says_name=facts.name != "unknown") or named
             config.stash[EXPECTATIONS] = named
         if config.getoption("--update-expectations"):

@@ -99,10 +99,12 @@ class Layer(Subject):
 
     # --- sessions ---
 
-    def open(self, sandbox: Sandbox, *, counted_heap: bool = False) -> LayerSession:
-        """A session in which the probe is in the place of the loader."""
+    def open(self, sandbox: Sandbox, *, counted_heap: bool = False, late: bool = False) -> LayerSession:
+        """A session in which the probe is in the place of the loader; late: the layer is not loaded yet."""
         self.give_variables(sandbox)
-        return self._open_directly(LayerSession, sandbox, counted_heap=counted_heap, preload=[build().exit_watch])
+        return self._open_directly(
+            LayerSession, sandbox, counted_heap=counted_heap, preload=[build().exit_watch], late=late
+        )
 
     def use_scheme(self, loader: Loader, sandbox: Sandbox) -> str:
         """Sets the sandbox up so that the loader calls an init function that the layer has; gives its name.

@@ -140,8 +140,7 @@ def test_rounds_leave_nothing_behind(layer: Layer, sandbox: Sandbox) -> None:
 def test_layer_leaves_the_state_of_the_process_as_it_is(layer: Layer, sandbox: Sandbox) -> None:
     """Environment, working directory, locale, signals, umask, arithmetic and limits are the application's."""
     use_layers(sandbox, [str(layer)])  # the variable that led to the layer is the application's as well
-    with layer.open(sandbox) as session, Parts() as parts:
-        session.close()
+    with layer.open(sandbox, late=True) as session, Parts() as parts:
         before = session.state()
         session.open()
         session.initialized(layer)
@@ -166,8 +165,7 @@ def test_initialisation_writes_nothing_to_standard_output(layer: Layer, sandbox:
 @requirement("LAY-INI-022")
 def test_initialisation_leaves_no_descriptor_to_programs(layer: Layer, sandbox: Sandbox) -> None:
     """What a layer has open after its initialisation, a program that the application starts does not inherit."""
-    with layer.open(sandbox) as session:
-        session.close()
+    with layer.open(sandbox, late=True) as session:
         before = session.inherited_files()
         session.open()
         session.initialized(layer)
