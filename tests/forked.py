@@ -10,24 +10,33 @@ import functools
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness import derived
 from harness.build import ROOT, build
 
-# Reads a line for each program: where to run, what, with what; forks, and says how the child ended.
+# Reads a line for each program: where to run, what, with what; forks, and says how the child ended, or at once its
+# number where it is to run beside what follows. A line may also ask for the end of such a child.
 SERVER = """
 import atexit, importlib, json, os, sys
 for name in sys.argv[1:]:
     importlib.import_module(name)
 for line in sys.stdin:
     order = json.loads(line)
+    if "end_of" in order:
+        child, status = os.waitpid(order["end_of"], os.WNOHANG)
+        print(json.dumps(os.waitstatus_to_exitcode(status) if child else None), flush=True)
+        continue
     child = os.fork()
     if child == 0:
+        if order["group"]:
+            os.setpgid(0, 0)
         os.chdir(order["folder"])
         os.environ.clear()
         os.environ.update(order["environment"])
@@ -49,11 +58,49 @@ for line in sys.stdin:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    print(child if order["beside"] else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
 Done = subprocess.CompletedProcess[str]
+
+
+def _order(
+    program: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], output: Path, errors: Path
+) -> dict[str, object]:
+    own = {"program": program, "arguments": arguments, "folder": str(folder), "environment": dict(environment)}
+    return own | {"output": str(output), "errors": str(errors), "beside": False, "group": False}
+
+
+class Started:
+    """A program that runs; to be used like subprocess.Popen."""
+
+    def __init__(self, forks: Forks, pid: int, output: Path) -> None:
+        self._forks, self.pid, self._output = forks, pid, output
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit code, once it has ended."""
+        if self.returncode is None:
+            self.returncode = self._forks.ask({"end_of": self.pid})
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float = 120) -> tuple[str, str]:
+        """What it wrote until its end, which is waited for."""
+        until = time.monotonic() + timeout
+        while self.poll() is None:
+            if time.monotonic() > until:
+                self.kill()
+                raise TimeoutError(f"no end after {timeout} s: {self._output.read_text()}")
+            select.select([], [], [], 0.01)
+        return self._output.read_text(), ""
 
 
 class Forks:
@@ -77,17 +124,38 @@ class Forks:
 
         `together`: errors are written to the output. After `limit` seconds all is over, for whatever comes next, too.
         """
-        assert self._process.stdin and self._process.stdout
         with tempfile.TemporaryDirectory() as place:
             output, errors = Path(place, "output"), Path(place, "output" if together else "errors")
-            order = {"program": program, "arguments": arguments, "folder": str(folder), "environment": environment}
-            self._process.stdin.write(json.dumps(order | {"output": str(output), "errors": str(errors)}) + "\n")
-            self._process.stdin.flush()
-            if not select.select([self._process.stdout], [], [], limit)[0]:
-                self._process.kill()
+            order = _order(program, arguments, folder, environment, output, errors)
+            if (code := self.ask(order, limit)) is None:
                 raise TimeoutError(f"no end after {limit} s: {output.read_text() if output.exists() else ''}")
-            code = int(self._process.stdout.readline())
             return subprocess.CompletedProcess(list(arguments), code, output.read_text(), errors.read_text())
+
+    def start(
+        self,
+        program: str,
+        arguments: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        output: Path,
+        group: bool = False,
+    ) -> Started:
+        """The same beside what follows; all that it writes goes to `output`. `group`: in a group of its own."""
+        order = _order(program, arguments, folder, environment, output, output) | {"beside": True, "group": group}
+        number = self.ask(order)
+        assert number is not None
+        return Started(self, number, output)
+
+    def ask(self, order: Mapping[str, object], limit: float = 60) -> int | None:
+        """Gives the number that answers an order; after `limit` seconds nothing, and all is over."""
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        if not select.select([self._process.stdout], [], [], limit)[0]:
+            self._process.kill()
+            return None
+        answer: int | None = json.loads(self._process.stdout.readline())
+        return answer
 
     def close(self) -> None:
         assert self._process.stdin and self._process.stdout

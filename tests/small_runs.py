@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from harness.build import ROOT, build
-from tests.forked import of_command
+from tests.forked import Started, of_command
 
 HEAD = '''\
 """A suite."""
@@ -78,6 +78,7 @@ class SmallRun:
         self.junit = folder / "run.xml"
         self.scratch = folder / "scratch"
         self.scratch.mkdir()
+        self._begun = 0
         self.environment = os.environ | {"PYTHONPATH": str(ROOT), "CLHARNESS_SCRATCH": str(self.scratch)}
         (self.root / "suites" / "discovery").mkdir(parents=True)
         (self.root / "pytest.ini").write_text((ROOT / "pytest.ini").read_text())
@@ -89,7 +90,15 @@ class SmallRun:
         files = ["--json", str(self.records), "--junit", str(self.junit)]
         return [sys.executable, "-c", COMMAND, str(self.root), "loader", str(self.library), *files, *options]
 
+    def begin(self, *options: str, group: bool = False) -> Started:
+        """Begins a run, in a fork of a Python that has imported what the command imports."""
+        _, _, program, *arguments = self.command(*options)
+        self._begun += 1
+        output = self.root.with_name(f"output-{self._begun}")
+        return of_command().start(program, arguments, Path.cwd(), self.environment, output, group)
+
     def start(self, *options: str, **popen: Any) -> subprocess.Popen[str]:
+        """The same in a Python of its own, for what Popen can do besides."""
         return subprocess.Popen(
             self.command(*options),
             env=self.environment,
@@ -99,8 +108,9 @@ class SmallRun:
             **popen,
         )
 
-    def end(self, process: subprocess.Popen[str], limit: float = 120) -> Outcome:
+    def end(self, process: subprocess.Popen[str] | Started, limit: float = 120) -> Outcome:
         output, _ = process.communicate(timeout=limit)
+        assert process.returncode is not None
         return Outcome(process.returncode, output, read(self.records))
 
     def run(self, *options: str, limit: float = 120) -> Outcome:

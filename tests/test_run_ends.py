@@ -18,6 +18,7 @@ import pytest
 
 from harness.build import build
 from tests import small_runs
+from tests.forked import Started
 from tests.small_runs import HOSTILE, QUIET, SmallRun, read
 
 WAITS = '''
@@ -51,7 +52,7 @@ class Cut:
             checks = tuple(check.replace(name, path) for check in checks)
         self.small.suite(*checks)
 
-    def until(self, what: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    def until(self, what: Callable[[], bool], process: subprocess.Popen[str] | Started) -> None:
         deadline = time.monotonic() + 100
         while not what():
             assert process.poll() is None, process.communicate()
@@ -106,7 +107,8 @@ def ignore_interrupts() -> None:
 )
 def test_interrupted_run_reports_what_ran(cut: Cut, number: signal.Signals, times: int, ignored: bool) -> None:
     cut.suite(WAITS, QUIET)
-    process = cut.small.start("-j", "2", *LIMIT, preexec_fn=ignore_interrupts if ignored else None)
+    options = ("-j", "2", *LIMIT)
+    process = cut.small.start(*options, preexec_fn=ignore_interrupts) if ignored else cut.small.begin(*options)
     cut.until(cut.waits, process)
     for _ in range(times):
         process.send_signal(number)
@@ -131,7 +133,7 @@ def test_interrupted_run_reports_what_ran(cut: Cut, number: signal.Signals, time
 def test_signal_to_the_whole_group_costs_no_case(cut: Cut, number: signal.Signals) -> None:
     """As a terminal sends them."""
     cut.suite(WAITS, QUIET)
-    process = cut.small.start("-j", "2", *LIMIT, process_group=0)
+    process = cut.small.begin("-j", "2", *LIMIT, group=True)
     cut.until(cut.waits, process)
     os.killpg(process.pid, number)
     done = cut.small.end(process)
@@ -142,7 +144,7 @@ def test_signal_to_the_whole_group_costs_no_case(cut: Cut, number: signal.Signal
 @pytest.mark.parametrize("ignored", [False, True], ids=["foreground", "background"])
 def test_interrupt_while_cases_are_collected(cut: Cut, ignored: bool) -> None:
     cut.suite(COLLECTS, QUIET)
-    process = cut.small.start("-j", "2", preexec_fn=ignore_interrupts if ignored else None)
+    process = cut.small.start("-j", "2", preexec_fn=ignore_interrupts) if ignored else cut.small.begin("-j", "2")
     cut.until(cut.started.exists, process)
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGINT)
@@ -164,7 +166,7 @@ def gone(pid: int) -> bool:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_killed_run_leaves_records_and_no_process_and_can_be_resumed(cut: Cut, jobs: str) -> None:
     cut.suite(QUIET, WAITS)
-    process = cut.small.start("-j", jobs, *LIMIT)
+    process = cut.small.begin("-j", jobs, *LIMIT)
     cut.until(cut.waits, process)
     worker, subject = map(int, cut.started.read_text().split())
     process.kill()
@@ -208,7 +210,7 @@ def test_interrupt_while_the_subject_is_asked_what_it_is(cut: Cut, tmp_path: Pat
     flags = ["-DCL_TARGET_OPENCL_VERSION=300", "-shared", "-fPIC", str(tmp_path / "asked.c")]
     subprocess.run([build().compiler, *flags, "-o", str(cut.small.library)], check=True)
     cut.suite(QUIET)
-    process = cut.small.start("-j", "1", *LIMIT)
+    process = cut.small.begin("-j", "1", *LIMIT)
     cut.until(cut.started.exists, process)
     process.send_signal(signal.SIGINT)
     done = cut.small.end(process)
@@ -232,7 +234,7 @@ def test_run_killed_at_some_moment_ends_like_an_undisturbed_one(small: SmallRun,
     small.suite(QUIET, HOSTILE.replace("{what}", "trace"), FAILS)
     undisturbed = small.run("-j", "2")
     small.records.unlink()
-    process = small.start("-j", "2")
+    process = small.begin("-j", "2")
     Cut(small, tmp_path).until(lambda: small.records.exists() and len(read(small.records)) > records, process)
     process.kill()
     process.communicate()
@@ -264,7 +266,7 @@ def test_half_a_line_is_run_again(small: SmallRun) -> None:
 
 def test_interrupted_run_is_resumed_without_its_footer(cut: Cut) -> None:
     cut.suite(QUIET, WAITS)
-    process = cut.small.start("-j", "1", *LIMIT)
+    process = cut.small.begin("-j", "1", *LIMIT)
     cut.until(cut.waits, process)
     process.send_signal(signal.SIGINT)
     assert cut.small.end(process).code == 130
@@ -346,7 +348,7 @@ def test_signal_while_a_report_is_written(
     monkeypatch.setattr(small_runs, "COMMAND", STOPS.format(**places) + small_runs.COMMAND)
     cut.suite(QUIET)
     wanted = ["--html", str(tmp_path / "page"), "--sarif", str(tmp_path / "run.sarif")]
-    process = cut.small.start("-j", "2", *wanted)
+    process = cut.small.begin("-j", "2", *wanted)
     cut.until(cut.started.exists, process)
     process.send_signal(number)
     if number == signal.SIGKILL:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from harness.build import build
-from tests.forked import pytest_run
+from tests.forked import Done, pytest_run
 from tests.small_runs import QUIET, SmallRun, kept_folder, read
 
 RED = '''
@@ -31,9 +32,13 @@ sys.exit(pytest.main(sys.argv[1:]))
 """
 
 
-def run(small: SmallRun, *options: str, machine: str = "with") -> subprocess.CompletedProcess[str]:
-    command = [machine, "-c", small.root / "pytest.ini", "--rootdir", small.root, "-p", "harness.run.plugin"]
-    command += ["-p", "no:cacheprovider", f"--clharness-json={small.records}", *options, small.root / "suites"]
+def options(small: SmallRun) -> list[str]:
+    words = ["-c", str(small.root / "pytest.ini"), "--rootdir", str(small.root), "-p", "harness.run.plugin"]
+    return [*words, "-p", "no:cacheprovider", f"--clharness-json={small.records}", str(small.root / "suites")]
+
+
+def run(small: SmallRun, *further: str, machine: str = "with") -> Done:
+    command = [machine, *options(small), *further]
     return pytest_run(*command, folder=Path.cwd(), environment=small.environment, program=PYTEST)
 
 
@@ -113,8 +118,9 @@ def test_first_failure_ends_a_run_that_asks_for_that(small: SmallRun) -> None:
 def test_python_without_assertions_is_refused(small: SmallRun) -> None:
     """Those that checks share would pass whatever the subject does."""
     small.suite(QUIET)
-    small.environment["PYTHONOPTIMIZE"] = "1"
-    done = run(small, f"--loader={small.library}")
+    environment = small.environment | {"PYTHONOPTIMIZE": "1"}  # which a Python of its own heeds
+    command = [sys.executable, "-c", PYTEST, "with", *options(small), f"--loader={small.library}"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 4 and "Python runs without assertions: unset PYTHONOPTIMIZE" in done.stderr
 
 
