@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import subprocess
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from harness.cli.main import main
 from harness.errors import UsageError
 from harness.subject import KINDS
 from harness.subject.identify import VULKAN_LOADER_FUNCTIONS, identify
+from harness.subject.library import read_library
 from harness.subject.search import system_loader
 
 EM_AARCH64, EM_386 = 183, 3
@@ -187,6 +189,23 @@ def test_what_is_not_a_library_is_said(tmp_path: Path, content: bytes, says: str
         KINDS["layer"](tmp_path / "missing.so")
     with pytest.raises(UsageError, match="is not a file: give the path of an OpenCL ICD"):
         KINDS["icd"](tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("option", "is_told", "form"), [("none", False, r"sha256-[0-9a-f]{40}"), ("0xABCD", True, "abcd")]
+)
+def test_build_without_an_id_is_told_from_another_by_its_content(
+    option: str, is_told: bool, form: str, tmp_path: Path
+) -> None:
+    """Runs of both are not of the same subject: what differs between them is not flaky."""
+    ids = []
+    for number, more in enumerate(("", "", "int more;")):
+        path = tmp_path / f"{number}.so"
+        command = [build().compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", str(path), f"-Wl,--build-id={option}"]
+        subprocess.run(command, input=f"int number;{more}", text=True, check=True)
+        ids.append(read_library(path, "a library", "").build_id)
+    assert re.fullmatch(form, ids[0]) and ids[0] == ids[1]
+    assert (ids[0] == ids[2]) == is_told
 
 
 def header_of(content: bytearray, name: str) -> int:

@@ -29,7 +29,7 @@ class SharedLibrary:
     bits: int = 0
     machine: str = ""
     soname: str = ""
-    build_id: str = ""
+    build_id: str = ""  # of a library without one: of its content
     needed: list[str] = field(default_factory=list)
     exported: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)  # of the exported names, those of code
