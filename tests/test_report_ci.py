@@ -111,17 +111,16 @@ def test_wrong_sarif_is_noticed() -> None:
             assert_sarif(report)
 
 
-@pytest.mark.parametrize("kind", ["fifo", "link", "plain"])
+@pytest.mark.parametrize("kind", ["fifo", "link", "link to nothing", "plain"])
 def test_files_of_a_run_stay_what_they_are(kind: str, tmp_path: Path) -> None:
     """Root, too, could replace a device such as /dev/stdout or /dev/null."""
     wanted = {name: tmp_path / name for name in ("json", "junit", "sarif")}
     for path in wanted.values():
         if kind == "fifo":
             os.mkfifo(path)
-        elif kind == "link":
+        elif kind.startswith("link"):
             path.symlink_to(tmp_path / f"{path.name}-itself")
-            path.write_text("older")
-        else:
+        if kind in ("link", "plain"):
             path.write_text("older")
     states = {path: path.lstat() for path in wanted.values()}
     read: dict[str, bytes] = {}

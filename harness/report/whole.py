@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -26,7 +27,7 @@ def replaceable(path: Path) -> Path | None:
     """Where another file can take its place: a link stays, what it leads to is replaced. None for devices and so on:
     root could replace these, too. OSError.
     """
-    try:
-        return path.resolve() if stat.S_ISREG(path.stat().st_mode) else None
-    except FileNotFoundError:
-        return path
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.stat().st_mode):
+            return None
+    return path.resolve()
