@@ -136,11 +136,13 @@ def test_instance_functions_of_own_version_are_found(
     """Functions of instances and physical devices of each version of Vulkan that the driver says it has."""
     with vulkan_driver.open(sandbox) as vk, Parts() as parts:
         vk.begin()
-        own = vk.instance_version() if vk.find(None, "vkEnumerateInstanceVersion") else 0
+        own = vk.instance_version() if vk.find(None, "vkEnumerateInstanceVersion") else version_number("1.0.0")
+        if own < version_number(version):
+            raise Unsupported("loader", f"this driver is older than Vulkan {version}")
         vk.instance(api_version=version)
         functions = of_version("instance", version) + of_version("physical_device", version)
         assert functions
-        for name in functions if version == "1.0" or own >= version_number(version) else []:
+        for name in functions:
             if not vk.find(vk.instance_in_use, name):
                 parts.fail(name, "is not found")
 
