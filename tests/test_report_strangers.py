@@ -231,6 +231,15 @@ def test_file_that_is_no_run_is_refused(files: Files, content: bytes) -> None:
         assert code == 2 and str(files.run) in output, name
 
 
+def test_file_that_never_ends_is_refused(files: Files) -> None:
+    files.run.symlink_to("/dev/zero")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harness.report.saved.LONGEST_LINE", 1 << 16)
+        for name, command in files.commands():
+            code, output = files.output(command)
+            assert code == 2 and f"{files.run}: " in output, name
+
+
 def test_folder_is_refused(files: Files) -> None:
     files.run.mkdir()
     assert [files.output(command)[0] for _, command in files.commands()] == [2] * 4

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from harness.errors import Exit, UsageError
 from harness.report.records import FORMAT, CaseResult, Header
 
 _WORD = re.compile("[A-Za-z][A-Za-z _-]{0,39}")  # for a kind of subject
+LONGEST_LINE = 1 << 26  # bytes; the longest record of a case has a few hundred thousand
 
 
 @dataclass(frozen=True)
@@ -48,15 +50,10 @@ def read(path: Path, option: str = "") -> Saved:
     """Reads the file, whose last line may be cut off. Raises UsageError, which names the `option`."""
     where = f"{option} {path}".strip()
     try:
-        lines = path.read_bytes().split(b"\n")
+        with path.open("rb") as file:
+            records = list(_records(file, where))
     except OSError as error:
         raise UsageError(f"{where}: {(error.strerror or str(error)).lower()}") from error
-    records: list[dict[str, Any]] = []
-    for number, line in enumerate(lines[:-1], 1):  # what has no end of line is not whole
-        try:
-            records.append(dict(json.loads(line)))
-        except (ValueError, TypeError, RecursionError):
-            raise UsageError(f"{where}: line {number} is not a record") from None
     written = records[0].get("format", 0) if records else 0
     if not isinstance(written, int) or written > FORMAT:
         raise UsageError(f"{where}: has format {written}, and this clharness reads formats up to {FORMAT}")
@@ -73,6 +70,18 @@ def read(path: Path, option: str = "") -> Saved:
     version = records[0].get("clharness")
     own = version if isinstance(version, str) else None
     return Saved(path, Header.from_json(records[0]), results, own, footer, written)
+
+
+def _records(file: BinaryIO, where: str) -> Iterator[dict[str, Any]]:
+    """The record of each line. A file that never ends, such as /dev/zero, is refused like any other that holds none."""
+    for number in itertools.count(1):
+        line = file.readline(LONGEST_LINE)
+        if not line.endswith(b"\n") and len(line) < LONGEST_LINE:
+            return  # what has no end of line is not whole
+        try:
+            yield dict(json.loads(line))
+        except (ValueError, TypeError, RecursionError):
+            raise UsageError(f"{where}: line {number} is not a record") from None
 
 
 def _is_header(record: Mapping[str, Any]) -> bool:
