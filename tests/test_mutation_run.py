@@ -455,6 +455,35 @@ def test_a_build_without_a_loader_is_said(tmp_path: Path) -> None:
         loaders_target(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "is not JSON: Expecting value"),
+        (b"\xff", "is not JSON: "),
+        ("[" * 100_000, "is not JSON: "),
+        ("{}", "holds no list of commands"),
+        ("[3]", "entry 1 is not a command"),
+        ('[{"directory": "/x", "command": "cc"}]', "entry 1 is not a command"),
+        ('[{"directory": "/x", "file": "a.c", "command": ""}]', "entry 1 is not a command"),
+        ('[{"directory": "/x", "file": "a.c", "command": "cc \\"a"}]', "entry 1 is not a command"),
+        ('[{"directory": "/x", "file": "a.c", "command": "cc -o"}]', "entry 1 is not a command"),
+        ('[{"directory": 3, "file": "a.c", "arguments": [1]}]', "entry 1 is not a command"),
+        ('[{"directory": "/x", "file": "a\\u0000.c", "command": "cc"}]', "entry 1 is not a command"),
+        ('[{"directory": "/x", "file": "a.c", "command": "cc a.c"}]', "/x/a.c cannot be read: .*; build it first"),
+    ],
+)
+def test_damaged_list_of_commands_is_refused_in_a_sentence(tmp_path: Path, content: str | bytes, words: str) -> None:
+    (tmp_path / "compile_commands.json").write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(UsageError, match=rf"compile_commands\.json:? {words}"):
+        units(tmp_path, "")
+
+
+def test_list_of_commands_that_cannot_be_read_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "compile_commands.json").mkdir()
+    with pytest.raises(UsageError, match=r"compile_commands\.json cannot be read: Is a directory"):
+        units(tmp_path, "")
+
+
 @pytest.mark.skipif(not shutil.which("ninja"), reason="ninja is not installed")
 def test_the_only_loader_of_a_build_by_ninja_needs_no_name(tmp_path: Path) -> None:
     (tmp_path / "build.ninja").write_text(

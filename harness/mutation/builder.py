@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 from elftools.elf.relocation import RelocationSection  # type: ignore[import-untyped]
@@ -110,16 +111,35 @@ def _commands(folder: Path, target: str) -> Iterator[tuple[Unit, Sequence[str]]]
         raise UsageError(
             f"{path} does not exist: configure with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or build with `bear -- make`"
         ) from None
-    for entry in entries:
-        words = list(entry["arguments"]) if "arguments" in entry else shlex.split(entry["command"])
-        words = words[1:] if Path(words[0]).name in LAUNCHERS else words
-        directory = Path(entry["directory"])
-        source = (directory / entry["file"]).resolve()
-        output = str(words[words.index("-o") + 1]) if "-o" in words else source.with_suffix(".o").name
-        if source.suffix in (".c", *ASSEMBLY) and (not target or f"/{target}.dir/" in f"/{output}"):
-            left_out = {"-o", output, entry["file"]}
-            command = tuple(w for w in words if w not in left_out and (directory / w).resolve() != source)
-            yield Unit(source, source.read_bytes(), directory, output, command), words
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not JSON: {error}; configure again") from None
+    if not isinstance(entries, list):
+        raise UsageError(f"{path} holds no list of commands; configure again")
+    for number, entry in enumerate(entries, 1):
+        try:
+            unit, words = _command(entry)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+            raise UsageError(f"{path}: entry {number} is not a command; configure again") from None
+        if unit.source.suffix in (".c", *ASSEMBLY) and (not target or f"/{target}.dir/" in f"/{unit.object}"):
+            try:
+                text = unit.source.read_bytes()
+            except OSError as error:
+                raise UsageError(f"{path}: {unit.source} cannot be read: {error.strerror}; build it first") from None
+            yield dataclasses.replace(unit, text=text), words
+
+
+def _command(entry: Any) -> tuple[Unit, Sequence[str]]:
+    """What an entry says, without the text of its source."""
+    words = list(entry["arguments"]) if "arguments" in entry else shlex.split(entry["command"])
+    words = words[1:] if Path(words[0]).name in LAUNCHERS else words
+    directory = Path(entry["directory"])
+    source = (directory / entry["file"]).resolve()
+    output = str(words[words.index("-o") + 1]) if "-o" in words else source.with_suffix(".o").name
+    left_out = {"-o", output, entry["file"]}
+    command = tuple(w for w in words if w not in left_out and (directory / w).resolve() != source)
+    return Unit(source, b"", directory, output, command), words
 
 
 def _of_one_place(compiled: Collection[Unit]) -> tuple[Unit, ...]:
