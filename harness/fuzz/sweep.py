@@ -78,6 +78,13 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         *({"LAYERS_COUNT": 20, "LAYER_WAY": way} for way in (4, 5, 6)),
     ),
     "BARE": ({"VENDORS_COUNT": 3}, {"WAY": 4}, {"LAYERS_COUNT": 3, "LAYER_WAY": 1}),
+    "SPELLING": (
+        *({"VENDORS_COUNT": 3, "WAY": way} for way in (0, 1, 2, 3, 4, 5)),
+        *({"LAYERS_COUNT": 3, "LAYER_WAY": way} for way in (0, 3)),
+        {"VENDORS_COUNT": 3, "WAY": 1} | _TALK,
+        {"VENDORS_COUNT": 3, "WAY": 3} | _TALK,
+        {"LAYERS_COUNT": 3, "LAYER_WAY": 3} | _TALK,
+    ),
     "SLASHES": (
         *({"VENDORS_COUNT": 3, "WAY": way} for way in (1, 2)),
         {"LAYERS_COUNT": 2, "LAYER_WAY": 3},

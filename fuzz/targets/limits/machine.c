@@ -81,6 +81,7 @@ static const struct {
     [BOTH] = {"both of two variables name all", 1, 1},
     [BARE] = {"files end without a newline", 1, 0},
     [SLASHES] = {"slashes after the path of the folder that a variable names", 200, 0},
+    [SPELLING] = {"what stands in the names of folders, files and libraries", 15, 0},
 };
 
 _Static_assert(PATH_MAX == 4096 && NAME_MAX == 255, "the lengths of paths above");
@@ -88,6 +89,11 @@ _Static_assert(CHAIN == 300, "the numbers of layers above");
 _Static_assert(TABLE_KINDS == 3, "the numbers of tables above");
 _Static_assert(NOISE_ALL == 63, "the numbers of variables above");
 _Static_assert(FORM_WORD == 7, "the forms above");
+
+/* Every one of these is part of a name, for all loaders. */
+static const char *const spellings[] = {"",  " ", ".icd", ".lay", ".so", "-", "%n%s%s%s", "\\",
+                                        "#", "=", ",",    ";",    "'",   "*", "~",        "\xc3\xa4"};
+_Static_assert(sizeof spellings / sizeof *spellings == 16, "the names above");
 
 /* --- the input --- */
 
@@ -519,11 +525,17 @@ static void make_vendors(const struct machine *machine)
 
 /* --- where they are found --- */
 
+/* A name with what the machine has in its names. */
+static const char *spelled(const struct machine *machine, const char *name)
+{
+    return keep_text("x%s%s%s", spellings[machine->of[SPELLING]], name, spellings[machine->of[SPELLING]]);
+}
+
 static const char *folder_of(const struct machine *machine)
 {
     enum way way = (enum way)machine->of[WAY];
     bool named = way == WAY_VENDORS || way == WAY_VENDOR_PATH || way == WAY_VENDORS_BESIDE;
-    return named ? long_path("/", "vendors", machine->of[FOLDER]) : "/etc/OpenCL/vendors";
+    return named ? long_path("/", spelled(machine, "vendors"), machine->of[FOLDER]) : "/etc/OpenCL/vendors";
 }
 
 /* The same as a variable names it. */
@@ -567,7 +579,7 @@ static const char *absent(const struct machine *machine)
 
 static const char *library_path(const struct machine *machine, unsigned member)
 {
-    const char *name = keep_text("v%u.so", member);
+    const char *name = keep_text("%sv%u.so", spellings[machine->of[SPELLING]], member);
     return member == special_member ? long_path("/lib/", name, machine->of[PATH]) : keep_text("/lib/%s", name);
 }
 
@@ -577,6 +589,7 @@ static const char *add_file(const struct machine *machine, unsigned number, cons
     unsigned name = machine->of[REVERSED] ? NAMES - number : number;
     bool special = members[special_member].library && texts_equal(library, members[special_member].library->name);
     const char *begin = keep_text("%s%04u", front(machine, number, member_count), name);
+    begin = machine->of[SPELLING] && machine->of[ALIKE] < 200 ? spelled(machine, begin) : begin;
     begin = special ? filled(begin, machine->of[FILE_NAME], 'f') : begin;
     const char *path = keep_text("%s/%s.icd", folder_of(machine), begin);
     const char *tail = special && machine->of[TAIL] ? filled("#", machine->of[TAIL], 't') : "";
@@ -748,7 +761,7 @@ static bool has_layer_files(const struct machine *machine)
 static const char *layer_folder(const struct machine *machine)
 {
     bool named = machine->of[FOLDER] || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE;
-    return named ? long_path("/", "layers", machine->of[FOLDER]) : "/etc/OpenCL/layers";
+    return named ? long_path("/", spelled(machine, "layers"), machine->of[FOLDER]) : "/etc/OpenCL/layers";
 }
 
 /* Nothing where OPENCL_LAYERS names them. One that is named again stays the first by its name. */
@@ -821,7 +834,7 @@ static void make_layers(const struct machine *machine)
         add_layer_file(machine, 0, absent(machine));
     }
     for (unsigned i = 0, number = 0; i < count; i++) {
-        const char *name = keep_text("l%u.so", i);
+        const char *name = keep_text("%sl%u.so", spellings[machine->of[SPELLING]], i);
         const char *path =
             i + 1 == count ? long_path("/layers/", name, machine->of[LAYER_PATH]) : keep_text("/layers/%s", name);
         first = i ? first : path;
