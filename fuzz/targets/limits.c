@@ -439,6 +439,13 @@ static void check_order(void)
             return;
         }
         enum relation wanted = relation(a, b);
+        if (machine.of[SORT] == SORT_NONE && (wanted == FIRST || wanted == SECOND)) {
+            finding(
+                "wrong", "sorted-although-none",
+                "two platforms (devices %u and %u) change places by their devices, and OCL_ICD_PLATFORM_SORT is none",
+                class_of_platform(a), class_of_platform(b));
+            return;
+        }
         /* Platforms of one vendor stay in its order; small machines have shown that of the vendors. */
         bool same = crowd_platforms[a].member == crowd_platforms[b].member;
         bool upwards = same || small->order == UPWARDS;
@@ -573,6 +580,15 @@ static void check_defaults(void)
     if (!has_default_control() || !small || !small->known || small->count != 3 || machine.of[DUPLICATE] ||
         offered.count != crowd_platform_count || machine.of[PLATFORMS_COUNT] != 1 || machine.of[EACH] > 1) {
         return;
+    }
+    /* Without a platform each function takes the same one, or none. */
+    for (int i = 0; i < DEFAULTS; i++) {
+        for (int j = 0; j < i; j++) {
+            if (outcome.defaults[i] >= 0 && outcome.defaults[j] >= 0 && outcome.defaults[i] != outcome.defaults[j]) {
+                finding("wrong", "two-defaults", "%s reaches platform %d, and %s platform %d", calls[i],
+                        outcome.defaults[i], calls[j], outcome.defaults[j]);
+            }
+        }
     }
     unsigned set = is_default_number(&machine) ? machine.of[DEFAULT] : 0;
     for (int i = 0; i < DEFAULTS; i++) {

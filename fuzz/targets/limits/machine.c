@@ -159,15 +159,7 @@ static const char *begun(const char *word, unsigned length)
     return filled(length < size ? keep_text("%.*s", (int)length, word) : word, length, 'x');
 }
 
-enum {
-    VARIABLE_LEGACY = 4,
-    VARIABLE_UNLOADING,
-    VARIABLE_SORT,
-    VARIABLE_DEFAULT,
-    FORM_TRUE = 2,
-    BEGUN = 4,
-    SORT_DEVICES = 2
-};
+enum { VARIABLE_LEGACY = 4, VARIABLE_UNLOADING, VARIABLE_SORT, VARIABLE_DEFAULT, FORM_TRUE = 2, BEGUN = 4 };
 
 static const char *value_of(const struct machine *machine)
 {

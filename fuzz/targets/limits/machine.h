@@ -77,6 +77,9 @@ enum noise {
     NOISE_ALL = 63
 };
 
+/* OCL_ICD_PLATFORM_SORT. */
+enum { SORT_NONE = 1, SORT_DEVICES };
+
 /* Forms of a default's number. What is not a number is compared with a word, which no input has. */
 enum default_form { FORM_LETTER = 4, FORM_HEXADECIMAL = 6, FORM_WORD };
 

@@ -96,12 +96,62 @@ static void check_rooms(const cl_platform_id *list, cl_uint count)
     }
 }
 
+/* What clGetPlatformIDs refuses, and what it answers where there is nothing. */
+static void check_refusals(cl_int result, cl_uint count)
+{
+    cl_platform_id *list = guarded(sizeof *list);
+    cl_uint number = 0;
+    if ((result == CL_SUCCESS) != (count > 0) || (count == 0 && result != CL_PLATFORM_NOT_FOUND_KHR)) {
+        finding("wrong", "answer-to-a-count", "clGetPlatformIDs(0, NULL, &count) answers %d and %u", result, count);
+    }
+    const cl_int without_room = (cl_int)CALL(clGetPlatformIDs, 0, AT(list), AT(&number));
+    const cl_int without_place = (cl_int)CALL(clGetPlatformIDs, 0, 0, 0);
+    if (without_room != CL_INVALID_VALUE || without_place != CL_INVALID_VALUE) {
+        finding("wrong", "list-not-refused",
+                "clGetPlatformIDs answers %d to a list without room, and %d where there is no place for anything",
+                without_room, without_place);
+    }
+}
+
+/* What a loader says of itself, where it does (cl_loader_info): each text in just enough room, and in less. */
+static void check_loader_info(void)
+{
+    typedef cl_int CL_API_CALL information(cl_uint, size_t, void *, size_t *);
+    enum { FIRST_QUERY = 1, LAST_QUERY = 4, ROOM_MOST = 4096 };
+    uint64_t entry = CALL(clGetExtensionFunctionAddress, AT("clGetICDLoaderInfoOCLICD"));
+    for (cl_uint query = FIRST_QUERY - 1; entry && query <= LAST_QUERY + 1; query++) {
+        bool known = query >= FIRST_QUERY && query <= LAST_QUERY;
+        size_t size = 0;
+        cl_int result = ((information *)(uintptr_t)entry)(query, 0, NULL, &size);
+        if ((result == CL_SUCCESS) != known || (known && (size == 0 || size > ROOM_MOST))) {
+            finding("wrong", "loader-info", "clGetICDLoaderInfoOCLICD(%u) answers %d and a size of %zu", query, result,
+                    size);
+            return;
+        }
+        if (!known) {
+            continue;
+        }
+        char *text = guarded(size);
+        char *less = guarded(size - 1);
+        result = ((information *)(uintptr_t)entry)(query, size, text, NULL);
+        const cl_int refused = ((information *)(uintptr_t)entry)(query, size - 1, less, NULL);
+        if (result != CL_SUCCESS || text[size - 1] || strlen(text) + 1 != size || refused != CL_INVALID_VALUE) {
+            finding("wrong", "loader-info-text",
+                    "clGetICDLoaderInfoOCLICD(%u) answers %d in room for its %zu bytes, and %d in room for one less",
+                    query, result, size, refused);
+            return;
+        }
+    }
+}
+
 void look(struct offered_list *offered, struct outcome *outcome)
 {
     cl_uint count = 0;
     memset(copies, 0, crowd_platform_count * sizeof *copies);
     offered->count = 0;
     cl_int result = (cl_int)CALL(clGetPlatformIDs, 0, 0, AT(&count));
+    check_refusals(result, count);
+    check_loader_info();
     count = result == CL_SUCCESS ? count : 0;
     if (count > OFFERED_MOST) {
         finding("wrong", "too-many-platforms", "the loader offers %u platforms, there are %u", count,
