@@ -86,33 +86,32 @@ def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild
     assert f"Done {len(chosen) + 1} runs" in sound.stderr or f"Done {len(chosen)} runs" in sound.stderr
 
 
+# What fuzzing found, made small. None of it is as the seeds of the sweep are: a change of the target may ask for others.
 @pytest.mark.parametrize(
-    ("fault", "key", "begins_with_seeds"),
+    ("fault", "key", "data"),
     [
-        ("names_that_begin_alike", "name-of-another", False),
-        ("names_that_are_a_suffix", "suffix-lost", True),
-        ("endings_within_names", "named-by-nothing", True),
-        ("layer_endings_within_names", "layer-named-by-nothing", True),
-        ("properties_by_32_bits", "way-clCreateContextFromType", True),
+        ("names_that_begin_alike", "name-of-another", "00ec21306c7445787473696f6e466e63006e9b8545"),
+        ("names_that_are_a_suffix", "suffix-lost", "a7a7a7a7a7a7a7a7a7fc646574000064476500000000000000a7"),
+        ("endings_within_names", "named-by-nothing", "03000031"),
+        ("layer_endings_within_names", "layer-named-by-nothing", "ff0202017f8400c602010100e4e4"),
+        ("properties_by_32_bits", "way-clCreateContextFromType", "410084007c"),
     ],
 )
-def test_a_few_inputs_show_the_fault(
-    fuzz_build: builds.FuzzBuild, fault: str, key: str, begins_with_seeds: bool, tmp_path: Path
+def test_an_input_shows_the_fault(
+    fuzz_build: builds.FuzzBuild, fault: str, key: str, data: str, tmp_path: Path
 ) -> None:
-    """The same inputs in both loaders: few enough for a test, and enough for each name with each ending."""
-    target = planted()[fault].target
-    program = [fuzz_build.program(target), "-seed=1", "-runs=20000", "-detect_leaks=0", "-max_len=200"]
-    (tmp_path / "new").mkdir()
-    corpus = [tmp_path / "new", builds.seeds(target)] if begins_with_seeds else []
-    command = [*map(str, program), f"-artifact_prefix={tmp_path}/", *map(str, corpus)]
+    """The same input in both loaders, with the target of the fault."""
+    (tmp_path / "input").write_bytes(bytes.fromhex(data))
+    program = [fuzz_build.program(planted()[fault].target), "-detect_leaks=0", f"-artifact_prefix={tmp_path}/"]
+    command = [*map(str, program), str(tmp_path / "input")]
     said = []
     for loader, name in ((fuzz_build.planted_loader(), fault), (fuzz_build.reference_loader(), "")):
         variables = environment({"CLHARNESS_FUZZ_LOADER": str(loader), "CLHARNESS_FAULT": name})
         done = subprocess.run(command, env=variables, capture_output=True, text=True, errors="replace", cwd=tmp_path)
-        said.append(done.stderr)
-    faulty, sound = said
+        said.append((done.returncode, done.stderr))
+    (_, faulty), (sound, _) = said
     assert f"clharness-fuzz: finding: wrong {key}: " in faulty, faulty[-800:]
-    assert "Done 20000 runs" in sound and "clharness-fuzz: finding: " not in sound, sound[-800:]
+    assert sound == 0, said[1][1][-800:]
 
 
 def test_largest_numbers_are_known() -> None:

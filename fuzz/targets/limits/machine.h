@@ -77,6 +77,10 @@ enum noise {
     NOISE_ALL = 63
 };
 
+/* Of VARIABLE and VARIABLE_FORM, those that mean something; forms from BEGUN on are the beginning of a word. */
+enum { VARIABLE_LEGACY = 4, VARIABLE_UNLOADING, VARIABLE_SORT, VARIABLE_DEFAULT };
+enum { FORM_TRUE = 2, BEGUN = 4 };
+
 /* OCL_ICD_PLATFORM_SORT. */
 enum { SORT_NONE = 1, SORT_DEVICES };
 
@@ -121,6 +125,13 @@ struct machine {
 /* The numbers that an input sets; all others are ordinary. */
 struct machine machine_from_input(void);
 void machine_describe(const struct machine *machine);
+/* The value of VARIABLE. */
+const char *machine_value(const struct machine *machine);
+/* A number that is small enough for a control. */
+unsigned machine_small_number(enum number number);
+
+/* --- controls.c --- */
+
 /* The same with each number as small as it can be for the same to happen. */
 struct machine machine_small(const struct machine *machine);
 /* The same without what must not change which platforms there are: layers, and the variables of something else. */
