@@ -86,7 +86,7 @@ def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild
     assert f"Done {len(chosen) + 1} runs" in sound.stderr or f"Done {len(chosen)} runs" in sound.stderr
 
 
-# What fuzzing found, made small. None of it is as the seeds of the sweep are: a change of the target may ask for others.
+# What fuzzing found, made small. A target that reads its input in another way needs others.
 @pytest.mark.parametrize(
     ("fault", "key", "data"),
     [
