@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`clharness replay` of layers and ICDs, from the run to the replay, as for loaders."""
+"""`clharness replay` of layers, ICDs and Vulkan drivers, from the run to the replay, as for loaders."""
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,22 @@ from tests import forked
 
 FAULTY_LAYER = build().folder / "mock_layers/examples/libfaulty_layer.so"
 LACKING_ICD = build().folder / "mock_icds/libicd_without_get_extension_function_address.so"
+
+DRIVER = """\
+#include <stdint.h>
+#include <stdlib.h>
+int vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version)
+{
+    *version = getenv("WRONG") ? 99 : *version < 5 ? *version : 5;
+    return 0;
+}
+void *vk_icdGetInstanceProcAddr(void *instance, const char *name)
+{
+    (void)instance;
+    (void)name;
+    return NULL;
+}
+"""
 
 
 def clharness(*arguments: object, output: Path) -> forked.Done:
@@ -32,3 +49,17 @@ def test_replay_says_that_it_happened_again(kind: str, library: Path, name: str,
     again = clharness("replay", kept, output=tmp_path)
     assert again.returncode == 1, again.stdout + again.stderr
     assert f"happened again: {name.partition(' ')[0]}" in again.stdout
+
+
+def test_replay_of_a_vulkan_driver_has_its_variables(tmp_path: Path) -> None:
+    """What only shows with a variable of --env happens again; it was `gone`."""
+    source, library = tmp_path / "driver.c", tmp_path / "libvulkan_wrong.so"
+    source.write_text(DRIVER)
+    subprocess.run([build().compiler, "-shared", "-fPIC", source, "-o", library], check=True)
+    name = "test_answer_is_the_lower_of_both_versions"
+    run = clharness("icd", library, "--env", "WRONG=1", "-k", name, output=tmp_path)
+    assert run.returncode == 1, run.stdout + run.stderr
+    kept = next(folder for folder in tmp_path.glob("failures/*/*/*") if (folder / "replay.sh").exists())
+    again = clharness("replay", kept, output=tmp_path)
+    assert again.returncode == 1, again.stdout + again.stderr
+    assert f"happened again: {name}" in again.stdout

@@ -40,6 +40,7 @@ class VulkanDriver(Subject):
     option = "--vulkan-driver"
     options: ClassVar[tuple[Option, ...]] = (
         Option("--vulkan-driver", "PATH", "Vulkan driver to test: its manifest, or its library"),
+        Option("--vulkan-driver-env", "NAME=VALUE", "a variable that the driver needs", repeated=True),
     )
     example = "libvulkan_lvp.so, or its manifest"
     functions = FUNCTIONS
@@ -63,7 +64,7 @@ class VulkanDriver(Subject):
     @classmethod
     def from_options(cls, get: Callable[[str], Any], loader: Callable[[], Any]) -> Self:
         """The driver that was named; its cases have in common what it compiles. Raises UsageError."""
-        driver = cls(Path(get(cls.option)), pairs(get("--icd-env")))
+        driver = cls(Path(get(cls.option)), pairs(get("--vulkan-driver-env")))
         driver._cache = tempfile.TemporaryDirectory(prefix="clharness-cache-")
         return driver
 
