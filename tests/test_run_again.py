@@ -84,5 +84,7 @@ def test_case_of_a_vulkan_loader_is_run_again(tmp_path: Path) -> None:
         pytest.skip("this build has nothing for Vulkan")
     selection, fault = "test_list_in_a_variable_is_separated_by_colons", "list_is_separated_by_commas"
     kept = kept_case(tmp_path, vulkan.seeded_loader, fault, "-k", selection)
-    assert command(tmp_path, "replay", str(kept), fault=fault)[0] == 1
+    code, lines = command(tmp_path, "replay", str(kept), fault=fault)
+    assert code == 1
+    assert "--- session 0" in lines and "--- ended with status 0" in lines, lines
     assert command(tmp_path, "replay", str(kept))[0] == 0

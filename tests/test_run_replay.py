@@ -50,6 +50,14 @@ def test_prefix_stands_directly_before_the_probe(sandbox: Sandbox, tmp_path: Pat
     assert "call 2 clGetPlatformIDs" in output
 
 
+def test_case_without_a_process_is_said_to_have_none(sandbox: Sandbox, tmp_path: Path) -> None:
+    kept = sandbox.keep(tmp_path / "kept")
+    (kept / "replay.sh").write_text(replay.script("case", sandbox, []))
+    sandbox.close()
+    done = subprocess.run(["sh", str(kept / "replay.sh")], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "replay: no process was started in this case\n")
+
+
 def test_names_that_a_subject_chose_are_not_run(sandbox: Sandbox, tmp_path: Path) -> None:
     for name in ("-m777", "a b;touch ran", "$(touch ran)", "'`touch ran`"):
         os.mkfifo(sandbox.root / name)

@@ -63,3 +63,4 @@ def test_replay_of_a_vulkan_driver_has_its_variables(tmp_path: Path) -> None:
     again = clharness("replay", kept, output=tmp_path)
     assert again.returncode == 1, again.stdout + again.stderr
     assert f"happened again: {name}" in again.stdout
+    assert "--- session 0" in again.stdout and "--- ended with status 0" in again.stdout

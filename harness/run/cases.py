@@ -20,6 +20,7 @@ from harness.calllog.reader import CallLog
 from harness.deviation import Deviation
 from harness.expectations import Expectations
 from harness.probe import Session, SubjectFailure
+from harness.probe.connection import Connection
 from harness.probe.deviations import deviations_of
 from harness.probe.icd_session import IcdSession
 from harness.report import CaseResult, judge
@@ -234,7 +235,7 @@ def _keep(case: Case, sandbox: Sandbox, folder: Path) -> Path:
     """Copies the sandbox with what a replay needs."""
     try:
         sandbox.keep(folder)
-        sessions = [s for s in sandbox.runs if isinstance(s, Session)]
+        sessions = [s for s in sandbox.runs if isinstance(s, Connection)]
         for number, session in enumerate(sessions):
             (folder / f"exchange-{number}").write_text("\n".join(session.exchange) + "\n")
         script = replay.script(case.id, sandbox, sessions)

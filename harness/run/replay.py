@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness.build import build
 from harness.calllog.reader import DEFAULT_SIZE, HEADER, MAGIC
-from harness.probe import Session
+from harness.probe.connection import Connection
 from harness.sandbox import Sandbox
 from harness.sandbox.machine import NOBODY
 
@@ -95,7 +95,7 @@ def _without_conversation(argv: Sequence[str]) -> list[str]:
     return command
 
 
-def _session(session: Session, number: int, root: Path) -> list[str]:
+def _session(session: Connection, number: int, root: Path) -> list[str]:
     """Runs one recorded exchange; the prefix stands directly before the probe, inside of any private root."""
     command = _without_conversation(session.argv)
     program = command.index("--loader") - 1  # the probe, behind whatever stands in front of it
@@ -114,7 +114,7 @@ def _session(session: Session, number: int, root: Path) -> list[str]:
     ]
 
 
-def script(case: str, sandbox: Sandbox, sessions: Sequence[Session]) -> str:
+def script(case: str, sandbox: Sandbox, sessions: Sequence[Connection]) -> str:
     """The text of replay.sh for a sandbox that is about to be copied."""
     lines = [HEAD.format(case=" ".join(case.split()), root=shlex.quote(str(sandbox.root)))]
     lines += [_order(sandbox, sandbox.vendors)]
@@ -123,5 +123,5 @@ def script(case: str, sandbox: Sandbox, sessions: Sequence[Session]) -> str:
     lines += [f"printf '{magic}' > calllog; truncate -s {HEADER + DEFAULT_SIZE} calllog; chmod 666 calllog"]
     for number, session in enumerate(sessions):
         lines += _session(session, number, sandbox.root)
-    lines += ["exit $status"]
+    lines += ["exit $status" if sessions else "echo 'replay: no process was started in this case' >&2"]
     return "\n".join(line for line in lines if line) + "\n"
