@@ -40,6 +40,17 @@ def test_layers_are_not_compared_where_one_machine_offers_no_platform(layer_way:
     assert said.errors == "" and "read 1 inputs" in said.output
 
 
+@pytest.mark.parametrize("many", [{"LAYERS_COUNT": 77}, {"VENDORS_COUNT": 76, "UNLOADABLE": 1}], ids=str)
+@pytest.mark.parametrize("variable", range(1, 6))
+def test_a_variable_that_is_set_is_not_beside_itself(many: dict[str, int], variable: int, tmp_path: Path) -> None:
+    """Else the small machine, in which it is set to nothing of its own, has what is beside it."""
+    machine = many | {"VARIABLE": variable, "NOISE": 63}
+    (tmp_path / "input").write_bytes(b"".join(sweep.setting(name, value) for name, value in machine.items()))
+    for loader in filter(None, (build().reference_loader, system_loader())):
+        said = replay("limits", loader, tmp_path, known=["environment-OPENCL_LAYERS"])
+        assert said.errors == "" and "read 1 inputs" in said.output
+
+
 @pytest.mark.parametrize(
     "text", ["", "clharness-fuzz: finding: leak x: y\n", "clharness-fuzz: machine: that of the input\n"]
 )

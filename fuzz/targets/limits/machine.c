@@ -123,6 +123,15 @@ static unsigned number_from(enum number number)
     return value <= numbers[number].most ? value : value % (numbers[number].most + 1);
 }
 
+/* A variable that is set to something of its own is not beside itself. */
+static unsigned noise_of_variable(unsigned variable)
+{
+    static const enum noise noises[] = {
+        0, NOISE_TRACE, NOISE_DEBUG, NOISE_ASSUME, NOISE_LEGACY, NOISE_UNLOADING,
+    };
+    return variable < sizeof noises / sizeof *noises ? noises[variable] : 0;
+}
+
 struct machine machine_from_input(void)
 {
     struct machine machine = {{0}};
@@ -132,6 +141,7 @@ struct machine machine_from_input(void)
         enum number number = (enum number)(take_byte() % NUMBERS);
         machine.of[number] = number_from(number);
     }
+    machine.of[NOISE] &= ~noise_of_variable(machine.of[VARIABLE]);
     return machine;
 }
 
