@@ -51,16 +51,20 @@ def test_replay_says_that_it_happened_again(kind: str, library: Path, name: str,
     assert f"happened again: {name.partition(' ')[0]}" in again.stdout
 
 
-def test_replay_of_a_vulkan_driver_has_its_variables(tmp_path: Path) -> None:
+def test_replay_and_bisect_run_of_a_vulkan_driver_have_its_variables(tmp_path: Path) -> None:
     """What only shows with a variable of --env happens again; it was `gone`."""
     source, library = tmp_path / "driver.c", tmp_path / "libvulkan_wrong.so"
     source.write_text(DRIVER)
     subprocess.run([build().compiler, "-shared", "-fPIC", source, "-o", library], check=True)
     name = "test_answer_is_the_lower_of_both_versions"
-    run = clharness("icd", library, "--env", "WRONG=1", "-k", name, output=tmp_path)
+    records = tmp_path / "bad.jsonl"
+    run = clharness("icd", library, "--env", "WRONG=1", "-k", name, "--json", records, output=tmp_path)
     assert run.returncode == 1, run.stdout + run.stderr
     kept = next(folder for folder in tmp_path.glob("failures/*/*/*") if (folder / "replay.sh").exists())
     again = clharness("replay", kept, output=tmp_path)
     assert again.returncode == 1, again.stdout + again.stderr
     assert f"happened again: {name}" in again.stdout
     assert "--- session 0" in again.stdout and "--- ended with status 0" in again.stdout
+    for variables, code in (("--env", "WRONG=1"), 1), ((), 0):
+        done = clharness("bisect-run", records, library, *variables, output=tmp_path)
+        assert done.returncode == code, done.stdout + done.stderr

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli import main as command
-from harness.errors import Exit
+from harness.cli.variables import add_variables_argument
+from harness.errors import Exit, UsageError
 from harness.report.records import CaseResult
-from harness.report.saved import read
+from harness.report.saved import Saved, read
 from harness.run.resume import failed
+from harness.subject import KINDS
 
 EXAMPLE = """\
   git bisect start BAD GOOD
@@ -32,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="library of the version to test")
     parser.add_argument("-j", metavar="N", help="processes; default: one per processor")
     parser.add_argument("--time-limit", metavar="S", help="seconds until a call counts as hung")
+    add_variables_argument(parser, "the subject needs, as in that run")
     parser.add_argument("--expect", metavar="FILE", help="expectation file; default: found by the subject's name")
 
 
@@ -43,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
 def handed_on(args: argparse.Namespace) -> list[str]:
     """The options that the run of the cases has, too."""
     options = [("-j", args.j), ("--time-limit", args.time_limit), ("--expect", args.expect)]
+    options += [("--env", text) for text in args.env]
     return [part for name, value in options if value is not None for part in (name, str(value))]
 
 
@@ -55,12 +59,21 @@ def bisect(records: Path, path: str, given: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="clharness-bisect-") as folder:
         now = Path(folder) / "now.jsonl"
         files = ["--rerun-failed", str(records.absolute()), "--json", str(now)]
-        code = Exit(command.main([run_before.header.subject.kind, path, *files, *given]))
+        code = Exit(command.main([_command(run_before), path, *files, *given]))
         if code not in (Exit.AS_EXPECTED, Exit.UNEXPECTED):
             return int(code) if code == Exit.INTERRUPTED else SKIP
         bad = any(map(_is_bad, read(now).results))
     print(f"clharness: {'bad' if bad else 'good'}: {path}")
     return int(bad)
+
+
+def _command(run_before: Saved) -> str:
+    """The command that makes such a run. Raises UsageError where there is none."""
+    subject = run_before.header.subject
+    kind = KINDS.get(subject.kind)
+    if kind is None:
+        raise UsageError(f"{run_before.path}: is about a {subject.word}, which this clharness does not test")
+    return kind.identity.command
 
 
 def _is_bad(result: CaseResult) -> bool:
