@@ -95,6 +95,8 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         *({"LAYERS_COUNT": 3, "LAYER_WAY": 1, "REVERSED": order} for order in range(2)),
     ),
     "EMPTY": ({"VENDORS_COUNT": 3, "WAY": 3}, {"LAYERS_COUNT": 3}),
+    "BEGINNING": ({"VENDORS_COUNT": 3, "WAY": 3}, {"LAYERS_COUNT": 3}),
+    "SHORT": ({"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 3, "WAY": 4}, {"LAYERS_COUNT": 3, "LAYER_WAY": 1}),
     "ENDING": ({"LAYERS_COUNT": 3}, {"VENDORS_COUNT": 3, "WAY": 3}),
     "LAYER_HOLES": tuple({"LAYERS_COUNT": count} for count in (2, 3, 20, 40)),
     "CLASSES": ({"VENDORS_COUNT": 12}, {"VENDORS_COUNT": 40}, {"VENDORS_COUNT": 3}),

@@ -69,7 +69,7 @@ static const struct {
     [FOLDER] = {"bytes of the path of the folder that a variable names", 3839, 12},
     [ABSENT] = {"bytes of the name of one more library, and one more layer, which are not there", 70000, 9},
     [DEVICES_TYPE] = {"type of the special platform's devices (0 GPU, 1 CPU, 2 others)", 2, 2},
-    [UNLOADABLE] = {"its library can be unloaded", 1, 1},
+    [UNLOADABLE] = {"libraries that can be unloaded (1 the special vendor's, 2 all)", 2, 2},
     [ALIKE] = {"bytes that the names of all files begin with", 240, 2},
     [EMPTY] = {"empty elements after the first one of OCL_ICD_FILENAMES and of OPENCL_LAYERS", 300, 0},
     [CAPITALS] = {"the first half of the names of files have capitals", 1, 0},
@@ -81,6 +81,8 @@ static const struct {
     [BOTH] = {"both of two variables name all", 1, 1},
     [BARE] = {"files end without a newline", 1, 0},
     [SLASHES] = {"slashes after the path of the folder that a variable names", 200, 0},
+    [BEGINNING] = {"separators before OCL_ICD_FILENAMES and OPENCL_LAYERS", 300, 0},
+    [SHORT] = {"names of files have one letter", 1, 0},
     [SPELLING] = {"what stands in the names of folders, files and libraries", 15, 0},
 };
 
@@ -333,6 +335,10 @@ static void long_texts(const struct machine *machine)
     platform->version = filled(platform->version, machine->of[VERSION], 'v');
     /* Where the special vendor has no platform, this one is another vendor's, which is as all others. */
     platform->unloadable = machine->of[UNLOADABLE] && platform->member == special_member;
+    for (unsigned p = 0; p < crowd_platform_count && machine->of[UNLOADABLE] > 1; p++) {
+        crowd_platforms[p].unloadable = true;
+        crowd_platforms[p].extensions = "cl_khr_icd cl_khr_icd_unloadable";
+    }
     if (machine->of[EXTENSIONS] || platform->unloadable) {
         platform->extensions = keep_text("%s cl_khr_icd%s", filled("cl_", machine->of[EXTENSIONS], 'e'),
                                          platform->unloadable ? " cl_khr_icd_unloadable" : "");
@@ -435,12 +441,22 @@ static const char *library_path(const struct machine *machine, unsigned member)
     return member == special_member ? long_path("/lib/", name, machine->of[PATH]) : keep_text("/lib/%s", name);
 }
 
+/* The name of a file by its number among so many: a letter, where names are short and there are letters for all. */
+static const char *short_name(const struct machine *machine, unsigned number, unsigned count, const char *otherwise)
+{
+    enum { LETTERS = 26, MORE = 3 }; /* of a name again, and of one that is not there */
+    unsigned letter = machine->of[REVERSED] ? LETTERS - 1 - number : number;
+    bool is_short = machine->of[SHORT] && count + MORE <= LETTERS && !machine->of[LAYER_DUPLICATE];
+    return is_short ? keep_text("%c", (char)('a' + letter)) : otherwise;
+}
+
 static const char *add_file(const struct machine *machine, unsigned number, const char *library)
 {
     enum { NAMES = 9999 };
     unsigned name = machine->of[REVERSED] ? NAMES - number : number;
     bool special = members[special_member].library && texts_equal(library, members[special_member].library->name);
     const char *begin = keep_text("%s%04u", front(machine, number, member_count), name);
+    begin = short_name(machine, number, member_count, begin);
     begin = machine->of[SPELLING] && machine->of[ALIKE] < 200 ? spelled(machine, begin) : begin;
     begin = special ? filled(begin, machine->of[FILE_NAME], 'f') : begin;
     const char *path = keep_text("%s/%s.icd", folder_of(machine), begin);
@@ -511,7 +527,10 @@ static void make_files(const struct machine *machine)
     const char *special_file = "";
     size_t room = (size_t)(member_count + 3) * 32 + 2 * (size_t)machine->of[PATH] + machine->of[ABSENT];
     room += machine->of[EMPTY] + machine->of[ENDING];
+    room += machine->of[BEGINNING];
     char *to = way == WAY_LIST || way == WAY_LIST_BESIDE ? keep(room) : NULL;
+    const char *whole = to;
+    to = to ? stpcpy(to, filled("", machine->of[BEGINNING], ':')) : NULL;
     list = to ? to : list;
     if (to && absent(machine)) {
         to = stpcpy(to, absent(machine));
@@ -550,7 +569,8 @@ static void make_files(const struct machine *machine)
     static const char *const variables[] = {
         NULL, "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES", "OCL_ICD_VENDORS", "OCL_ICD_VENDORS"};
     const char *folder = named_folder(machine, folder_of(machine));
-    const char *values[] = {NULL, folder, folder, list, special_file, library_path(machine, special_member)};
+    const char *values[] = {
+        NULL, folder, folder, to ? whole : list, special_file, library_path(machine, special_member)};
     const char *name = strrchr(special_file, '/');
     if (way == WAY_NAME) {
         world_variable("OCL_ICD_VENDORS", name ? name + 1 : "0000.icd");
@@ -624,8 +644,8 @@ static void add_layer_file(const struct machine *machine, unsigned number, const
     if (has_layer_files(machine)) {
         const char *begin = front(machine, number - (number > 0), machine->of[LAYERS_COUNT]); /* from 1 on */
         const char *content = keep_text("%s%s", library, line_end(machine));
-        world_file(keep_text("%s/%s%04u.lay", layer_folder(machine), begin, name), FILE_REGULAR, content,
-                   strlen(content));
+        begin = short_name(machine, number, machine->of[LAYERS_COUNT], keep_text("%s%04u", begin, name));
+        world_file(keep_text("%s/%s.lay", layer_folder(machine), begin), FILE_REGULAR, content, strlen(content));
     }
 }
 
@@ -676,7 +696,9 @@ static void make_layers(const struct machine *machine)
     unsigned count = machine->of[LAYERS_COUNT];
     unsigned again = machine->of[LAYER_DUPLICATE];
     char *list = keep((size_t)(count + 3) * 32 + 2 * (size_t)machine->of[LAYER_PATH] + machine->of[ABSENT] +
-                      machine->of[EMPTY] + machine->of[ENDING]);
+                      machine->of[EMPTY] + machine->of[ENDING] + machine->of[BEGINNING]);
+    const char *whole = list;
+    list = stpcpy(list, filled("", machine->of[BEGINNING], ':'));
     char *to = list;
     const char *end_of_first = NULL;
     const char *first = "";
@@ -704,7 +726,7 @@ static void make_layers(const struct machine *machine)
     bool beside = machine->of[LAYER_WAY] >= LAYER_WAY_LIST_BESIDE;
     bool files = has_layer_files(machine);
     if (count && (!files || beside)) {
-        world_variable("OPENCL_LAYERS", files ? NOT_THERE : list);
+        world_variable("OPENCL_LAYERS", files ? NOT_THERE : whole);
     }
     if (count && (beside || (files && machine->of[FOLDER]))) {
         world_variable("OPENCL_LAYER_PATH", files ? named_folder(machine, layer_folder(machine)) : empty_folder());

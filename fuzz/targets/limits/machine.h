@@ -56,6 +56,8 @@ enum number {
     BOTH,         /* where two variables name one half each: both name all */
     BARE,         /* files end without a newline */
     SLASHES,      /* after the path of the folder that a variable names */
+    BEGINNING,    /* separators before the first element of a list */
+    SHORT,        /* the names of files have one letter, while there are letters */
     SPELLING,     /* what stands in the names of folders, files and libraries */
     NUMBERS,
     CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
