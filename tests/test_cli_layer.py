@@ -19,6 +19,15 @@ from harness.sandbox import Sandbox
 from harness.selftest.mutants.layer import layer_mutants
 from tests.forked import clharness
 
+NEEDY = """\
+#include <stdlib.h>
+__attribute__((constructor)) static void need(void)
+{
+    if (!getenv("MINE")) {
+        abort();
+    }
+}
+"""
 QUICK = "not transparency or clCreateBuffer or clEnqueueNDRangeKernel or application"
 
 
@@ -99,6 +108,17 @@ def test_layer_is_used_through_further_loaders(sandbox: Sandbox) -> None:
     done = layer(mock.path, "-k", "test_process_that_used", "-j", 1, "--loader", again)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "6 cases" in done.stdout
+
+
+def test_variables_of_the_layer_are_in_every_process_that_has_it(tmp_path: Path) -> None:
+    """Without a loader, through one, and in either scheme: without its variable this one ends the process."""
+    needy, library = tmp_path / "needy.c", tmp_path / "libneedy_layer.so"
+    needy.write_text(NEEDY)
+    sources = [needy, ROOT / "mock_layers" / "examples" / "print_layer.c"]
+    subprocess.run([build().compiler, "-shared", "-fPIC", "-w", *sources, "-o", library], check=True)
+    chosen = "ends_normally or initialised_and_deinitialised or clFinish or application"
+    done = layer(library, "--env", "MINE=1", "-k", chosen)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

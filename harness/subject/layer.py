@@ -109,10 +109,11 @@ class Layer(Subject):
     def use_scheme(self, loader: Loader, sandbox: Sandbox) -> str:
         """Sets the sandbox up so that the loader calls an init function that the layer has; gives its name.
 
-        A layer that has the older init function only is used in the older scheme. Raises Unsupported where the loader
-        has no layers, or calls a function that this one does not export.
+        The layer gets its variables. One that has the older init function only is used in the older scheme. Raises
+        Unsupported where the loader has no layers, or calls a function that this one does not export.
         """
         loader.require("OPENCL_LAYERS")
+        self.give_variables(sandbox)
         init = INIT_WITH_PROPERTIES if loader.has("initialises layers with properties") else INIT
         if init == INIT_WITH_PROPERTIES and not self.has(init):
             sandbox.env[LEGACY] = "1"
@@ -124,7 +125,6 @@ class Layer(Subject):
     def start(self, loader: Loader, sandbox: Sandbox) -> Session:
         """A session of a loader that has this layer, and no other, in front of the sandbox's vendors."""
         self.use_scheme(loader, sandbox)
-        self.give_variables(sandbox)
         sandbox.env["OPENCL_LAYERS"] = str(self.path)
         if preload := neighbours.preload(self.facts.sanitizer, self.path):
             sandbox.env["LD_PRELOAD"] = preload

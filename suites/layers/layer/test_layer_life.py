@@ -91,6 +91,7 @@ def test_process_ends_normally_in_the_older_scheme(layer: Layer, through: Loader
     layer.require_platforms()
     through.require("OPENCL_LAYERS")
     sandbox.vendor("a")
+    layer.give_variables(sandbox)
     sandbox.env[LEGACY] = "1"
     use_layers(sandbox, [str(layer)])
     with through.start(sandbox) as cl:
