@@ -14,6 +14,7 @@ import pytest
 from harness.build import build
 from harness.errors import HarnessError
 from harness.fuzz import builds
+from harness.sandbox.guard import has_scopes
 
 pytestmark = pytest.mark.skipif(os.uname().machine not in ("x86_64", "aarch64"), reason="there are no fuzz targets")
 
@@ -117,6 +118,18 @@ def test_an_icd_may_have_memory_where_drivers_of_gpus_do(tmp_path: Path) -> None
     command = [built.program(builds.OF_ICD), tmp_path / "input"]
     done = subprocess.run(command, capture_output=True, text=True, env=variables, timeout=120)
     assert (done.returncode, "Executed" in done.stderr) == (0, True), done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not has_scopes(), reason="only root, of a kernel with scopes, is kept in")
+def test_an_icd_sends_signals_to_no_other_process_of_root(tmp_path: Path) -> None:
+    """One that ends all processes would end the machine's."""
+    (tmp_path / "input").write_bytes(bytes(40))
+    with subprocess.Popen(["sleep", "60"]) as receiver:
+        try:
+            done = replay(icd(tmp_path, "sends"), tmp_path / "input", RECEIVER=str(receiver.pid))
+            assert (done.returncode, receiver.poll()) == (0, None), done.stderr
+        finally:
+            receiver.kill()
 
 
 @pytest.mark.parametrize(

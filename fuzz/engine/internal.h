@@ -37,6 +37,11 @@ bool records_share(const char *path);
 void kept_inputs_begin(void);
 void kept_inputs_note(const uint8_t *data, size_t size);
 
+/* --- scope.c --- */
+
+/* From now on this process and its children send signals to nobody else, where that can be had. */
+void scope_keep_signals_in(void);
+
 /* --- subject.c --- */
 
 struct span {

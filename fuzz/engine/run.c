@@ -131,6 +131,7 @@ void engine_start(bool fuzzer)
         stop("%s: where records begin cannot be kept there", borders);
     }
     kept_inputs_begin();
+    scope_keep_signals_in();
     own_environment = environ;
     load_subjects(loader, against);
     if (subject && blocks) {

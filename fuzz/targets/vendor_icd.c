@@ -81,6 +81,7 @@ void engine_start(bool fuzzer)
         findings_load_known(list);
     }
     kept_inputs_begin();
+    scope_keep_signals_in();
     load(path);
     if (blocks) {
         blocks_watch(blocks, subjects[0].path, subjects[0].base);

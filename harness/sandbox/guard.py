@@ -94,7 +94,7 @@ def isolation(same_numbers: bool = False) -> str:
     if name == "namespaces" and same_numbers:
         raise UsageError(f"{VARIABLE}={name}: not for programs of Windows, which Wine's server has to reach")
     for way in [name] if name else WAYS[same_numbers:2]:
-        if way == "plain" or (way == "namespaces" and _works(way)) or (way == "scope" and _has_scopes()):
+        if way == "plain" or (way == "namespaces" and _works(way)) or (way == "scope" and has_scopes()):
             return way
     if name:
         raise UsageError(f"{VARIABLE}={name}: this machine does not allow that")
@@ -108,7 +108,7 @@ def hide() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def _has_scopes() -> bool:
+def has_scopes() -> bool:
     """Whether the kernel can keep signals in (Landlock, Linux 6.12 and newer)."""
     create_ruleset, version_only = 444, 1
     return int(ctypes.CDLL(None).syscall(create_ruleset, None, 0, version_only)) >= 6
