@@ -18,7 +18,8 @@ from harness.subject import KINDS
 
 EXAMPLE = """\
   git bisect start BAD GOOD
-  git bisect run sh -c 'make || exit 125; clharness bisect-run bad.jsonl build/libOpenCL.so.1'
+  git bisect run sh -c 'make || exit 125
+                        clharness bisect-run bad.jsonl build/libOpenCL.so.1'
 
   bad.jsonl are the records of a run of the bad version (clharness loader ... --json bad.jsonl).
   exit codes: 0 none of its red cases is red, 1 one of them is, 125 this version cannot be tested
