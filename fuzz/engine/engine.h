@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* --- What a target defines --- */
 
@@ -85,6 +86,14 @@ static inline bool texts_equal(const char *a, const char *b)
         b++;
     }
     return *a == *b;
+}
+
+/* Whether a text is another one from some place on. */
+static inline bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t tail = strlen(end);
+    return length >= tail && texts_equal(text + length - tail, end);
 }
 
 /* The number of the function with this name, or -1: function_by_name, made for being called often. */

@@ -31,6 +31,11 @@ void records_leave_out(void);
 /* Keeps where records begin in a file, for a fuzzer that mutates in another process. False where that cannot be had. */
 bool records_share(const char *path);
 
+/* --- shared_file.c --- */
+
+/* The memory of a file, which is made so large; NULL where that cannot be had. */
+void *shared_file(const char *path, size_t size);
+
 /* --- kept_inputs.c --- */
 
 /* Keeps the inputs that are noted from now on in the file that CLHARNESS_FUZZ_INPUTS names, if it does. */

@@ -4,11 +4,8 @@
 #define _GNU_SOURCE
 #include "internal.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* As harness/fuzz/kept_inputs.py reads it. Each input has its size, of 4 bytes, before it. */
 static struct kept {
@@ -19,19 +16,10 @@ static struct kept {
 void kept_inputs_begin(void)
 {
     const char *path = getenv("CLHARNESS_FUZZ_INPUTS");
-    if (!path) {
-        return;
-    }
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    bool is_there = file >= 0 && ftruncate(file, sizeof *kept) == 0;
-    void *shared = is_there ? mmap(NULL, sizeof *kept, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
-    if (file >= 0) {
-        close(file);
-    }
-    if (shared == MAP_FAILED) {
+    kept = path ? shared_file(path, sizeof *kept) : NULL;
+    if (path && !kept) {
         stop("%s: inputs cannot be kept there", path);
     }
-    kept = shared;
 }
 
 void kept_inputs_note(const uint8_t *data, size_t size)

@@ -7,11 +7,8 @@
 #define _GNU_SOURCE
 #include "internal.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { BORDERS = 62, INPUTS = 1 << 13, REPEATS = 40, CROSSINGS = 8 };
 
@@ -61,14 +58,9 @@ void records_leave_out(void)
 
 bool records_share(const char *path)
 {
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    bool is_there = file >= 0 && ftruncate(file, sizeof own) == 0;
-    void *shared = is_there ? mmap(NULL, sizeof own, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
-    if (file >= 0) {
-        close(file);
-    }
-    kept = shared == MAP_FAILED ? own : shared;
-    return shared != MAP_FAILED;
+    struct borders *shared = shared_file(path, sizeof own);
+    kept = shared ? shared : own;
+    return shared != NULL;
 }
 
 /* The borders of an input, with its end as the last; fewer than two where they are not known. */

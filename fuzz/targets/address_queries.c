@@ -40,13 +40,6 @@ static void make(int number)
     world_file(keep_text("/etc/OpenCL/vendors/%c.icd", 'a' + number), FILE_REGULAR, name, strlen(name));
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 /* An address that a vendor gave must be one of its own, and of a vendor that was asked. */
 static void check_address(const char *name, uint64_t entry)
 {

@@ -193,7 +193,7 @@ static void draw_files(void)
         enum file_kind what = take_chance(8) ? (enum file_kind)take_below(FILE_LOOP + 1) : FILE_REGULAR;
         world_file(keep_text("%s/%s", folder, name), what, content, strlen(content));
         describe("%s/%s is %s, \"%.300s\"", folder, name, file_kind_words[what], content);
-        if (strlen(name) >= 4 && strcmp(name + strlen(name) - 4, ".lay") == 0) {
+        if (ends_with(name, ".lay")) {
             note_names(content);
         }
         for (int n = 0; n < LAYERS; n++) {

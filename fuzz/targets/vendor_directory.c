@@ -78,16 +78,11 @@ static bool is_plain_path(const char *text)
 
 /* --- which vendors the machine names --- */
 
-static bool named[VENDORS];      /* a file with the right ending, or a variable, has its library's name in it */
-static bool must_offer[VENDORS]; /* nothing about one of its files is unusual */
-static bool is_open;             /* a path is there twice, or is that of a folder, or of something beside the folders */
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
+static bool named[VENDORS];             /* a file with the right ending, or a variable, has its library's name in it */
+static bool must_offer[VENDORS];        /* nothing about one of its files is unusual */
+static const char *paths[MOST_ENTRIES]; /* of its files */
+static unsigned path_count;
+static bool is_open; /* a path is there twice, or is that of a folder, or of something beside the folders */
 
 static void note_names(const char *text)
 {
@@ -140,7 +135,7 @@ static void check_named(const struct offered *offered)
 
 /* --- files and variables --- */
 
-static void some_entry(bool is_first, bool by_variable)
+static void some_entry(bool by_variable)
 {
     static const enum file_kind kinds[] = {FILE_REGULAR, FILE_REGULAR,    FILE_REGULAR,       FILE_FIFO,
                                            FILE_FOLDER,  FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP};
@@ -150,9 +145,6 @@ static void some_entry(bool is_first, bool by_variable)
     const char *library = some_library();
     const char *end = some_end();
     const char *content = keep_text("%s%s", library, end);
-    static const char *paths[MOST_ENTRIES];
-    static unsigned path_count;
-    path_count = is_first ? 0 : path_count;
     for (unsigned i = 0; i < path_count; i++) {
         is_open |= texts_equal(path, paths[i]);
     }
@@ -239,8 +231,9 @@ void target_run(void)
     memset(named, 0, sizeof named);
     memset(must_offer, 0, sizeof must_offer);
     is_open = false;
+    path_count = 0;
     for (unsigned i = 0; i < entries; i++) {
-        some_entry(i == 0, variables > 0);
+        some_entry(variables > 0);
     }
     for (unsigned i = 0; i < variables; i++) {
         some_variable();

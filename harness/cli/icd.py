@@ -114,9 +114,10 @@ def run(args: argparse.Namespace) -> int:
     if args.previous and not args.release:
         raise UsageError("--previous is compared in the report of --release: give that, too")
     is_vulkan = _is_vulkan(Path(args.file))
-    folders = folders_of_checks(VulkanDriver if is_vulkan else Icd)
+    kind = VulkanDriver if is_vulkan else Icd
+    folders = folders_of_checks(kind)
     options = _vulkan_options(args) if is_vulkan else _options(args)
-    options += variable_options(f"{(VulkanDriver if is_vulkan else Icd).option}-env", args.env)
+    options += variable_options(f"{kind.option}-env", args.env)
     options += [f"--icd-{name}={which}" for name in ("platform", "device") if (which := vars(args)[name])]
     if args.reproducers:
         options.append(f"--clharness-reproducers={_empty_folder(args.reproducers)}")

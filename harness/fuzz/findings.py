@@ -114,8 +114,7 @@ class Keeper:
         alone. An ICD cannot be put back into an earlier state: where its input shows nothing in a fresh process, what
         ran before it is replayed, too, and what no replay shows is no finding.
         """
-        first = end.defect
-        work = self._out / "work" / f"replay-{target}-{word(first.key)}"
+        work = self._out / "work" / f"replay-{target}-{word(end.defect.key)}"
         try:
             return self._keep(target, program, setting, end, known, work)
         finally:
@@ -126,7 +125,7 @@ class Keeper:
     ) -> Finding | str:
         first, data = end.defect, end.data or b""
         limit = setting.hang_limit if first.kind == "hang" else setting.time_limit
-        watched, setting = setting, replace(setting, blocks=None)
+        watched_by_breakpoints, setting = setting.blocks is not None, replace(setting, blocks=None)
         replayer = Replayer(program, setting.passing_over(()), work, limit)
         behind: tuple[str, ...] = ()
         if replayer.replay(data).key != first.key:
@@ -140,12 +139,11 @@ class Keeper:
             if not (before := self._needed(replayer, end, work)):
                 return "no replay shows it"
             shown = [replayer.replay(data).key == first.key for _ in range(REPLAYS)]
-        if watched.blocks and not any(shown) and not before:
+        elif watched_by_breakpoints and not any(shown):
             return "it shows only with breakpoints"
         stable = all(shown)
         if stable:
-            small = setting.passing_over(behind)
-            data = self._minimised(target, replayer, small, data, first, is_alone=not before)
+            data = self._minimised(target, replayer, setting.passing_over(behind), data, first, is_alone=not before)
         finding = Finding(target, first.kind, first.key, first.sentence, stable, len(data), "", setting.mode, behind)
         finding.before = len(before)
         self._write(finding, program, setting, data, replayer, before)

@@ -88,7 +88,7 @@ class Processes:
                 if self.stop.wait(_LOOK):
                     return _end(process)
                 if time.monotonic() > until:
-                    _interrupt(process)
+                    _end(process)
                     return None
             return process.returncode
         finally:
@@ -99,13 +99,14 @@ class Processes:
 
 
 def _end(process: subprocess.Popen[bytes]) -> int | None:
-    """A fuzzer that is interrupted says how far it came."""
-    process.send_signal(signal.SIGINT)
-    try:
-        return process.wait(_SAYS)
-    except subprocess.TimeoutExpired:
-        _kill(process)
-        return None
+    """A fuzzer that is interrupted says how far it came, and what it started ends with it; None where it was killed."""
+    with _family(process) as descriptors:
+        process.send_signal(signal.SIGINT)
+        if not has_ended(descriptors[-1], _SAYS):
+            _kill(process)
+            return None
+        _kill_all(process, descriptors)
+    return process.wait()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -114,15 +115,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     """
     process.send_signal(signal.SIGSTOP)  # it starts nothing more
     with _family(process) as descriptors:
-        _kill_all(process, descriptors)
-    process.wait()
-
-
-def _interrupt(process: subprocess.Popen[bytes]) -> None:
-    """The same, where a fuzzer may say before how far it came."""
-    with _family(process) as descriptors:
-        process.send_signal(signal.SIGINT)
-        has_ended(descriptors[-1], _SAYS)
         _kill_all(process, descriptors)
     process.wait()
 

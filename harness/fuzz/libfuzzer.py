@@ -53,7 +53,7 @@ def run(job: Job, processes: Processes) -> JobResult:
     elif status is None and not processes.stop.is_set() and (result.begun or not inputs):  # else it is only slow
         result.error = f"the process went on {job.seconds:.0f} s and a minute, and was ended (its output: {log})"
     elif status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT, None):
-        end = _process_end(job, artifacts, output.decode(errors="replace"), status)
+        end = _process_end(job, artifacts, output, status)
         if end.data is not None or not processes.stop.is_set():  # it can be interrupted before it is ready for that
             result.ends.append(end)
     return result
@@ -74,9 +74,7 @@ def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResu
     output = log.read_bytes()
     result = JobResult(time.monotonic() - started, len(_SINGLE.findall(output)))
     if status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT, None) and 0 < result.inputs <= len(files):
-        defect = _defect(job, output.decode(errors="replace"), status)
-        data = files[result.inputs - 1].read_bytes()
-        result.ends.append(ProcessEnd(defect, data, _before(job, data)))
+        result.ends.append(_ended(job, output, status, files[result.inputs - 1].read_bytes()))
     return result
 
 
@@ -86,10 +84,13 @@ def _variables(job: Job) -> dict[str, str]:
     return job.setting.variables(job.known) | {VARIABLE: str(job.work / _INPUTS)}
 
 
-def _before(job: Job, data: bytes) -> tuple[bytes, ...]:
-    """What the process of a job ran before the input that ended it, where the subject cannot be put back."""
-    *before, last = kept_inputs(job.work / _INPUTS) or [b""]
-    return tuple(before) if job.setting.icd and last == data else ()
+def _ended(job: Job, output: bytes, status: int | None, data: bytes | None) -> ProcessEnd:
+    """The end of a job's process in an input; None is the last one that it ran. What ran before it matters where the
+    subject cannot be put back."""
+    kept = kept_inputs(job.work / _INPUTS)
+    data = kept[-1] if data is None and kept else data
+    before = tuple(kept[:-1]) if job.setting.icd and kept[-1:] == [data] else ()
+    return ProcessEnd(_defect(job, output, status), data, before)
 
 
 def _own_copies(files: Sequence[Path], folder: Path) -> list[Path]:
@@ -103,17 +104,15 @@ def _own_copies(files: Sequence[Path], folder: Path) -> list[Path]:
     return [copy for copy in copies if copy.exists()]
 
 
-def _defect(job: Job, output: str, status: int | None) -> Defect:
-    defect = read_finding(output, job.setting.subject)
+def _defect(job: Job, output: bytes, status: int | None) -> Defect:
+    defect = read_finding(output.decode(errors="replace"), job.setting.subject)
     return defect or Defect("crash", f"status{status}@nowhere", f"the process ended with exit code {status}")
 
 
-def _process_end(job: Job, artifacts: Path, output: str, status: int | None) -> ProcessEnd:
+def _process_end(job: Job, artifacts: Path, output: bytes, status: int | None) -> ProcessEnd:
     """libFuzzer writes the input that it has noticed the end in; a subject may have handlers of signals of its own."""
     file = max(artifacts.iterdir(), key=lambda path: path.stat().st_mtime, default=None)
-    kept = kept_inputs(job.work / _INPUTS)[-1:]
-    data = file.read_bytes() if file else kept[0] if kept else None
-    return ProcessEnd(_defect(job, output, status), data, () if data is None else _before(job, data))
+    return _ended(job, output, status, file.read_bytes() if file else None)
 
 
 def _numbers(output: bytes) -> tuple[int, int]:

@@ -86,7 +86,7 @@ def needed(
 ) -> Sequence[Item] | None:
     """The fewest of some items that still show something, the last ones first; None where not even all of them do."""
     until = time.monotonic() + seconds
-    count = next((count for count in _doubling(len(items)) if shows(items[len(items) - count :])), None)
+    count = next((count for count in _growing(len(items)) if shows(items[len(items) - count :])), None)
     if count is None:
         return None
     best = list(items[len(items) - count :])
@@ -102,7 +102,7 @@ def needed(
     return best
 
 
-def _doubling(most: int) -> Iterator[int]:
+def _growing(most: int) -> Iterator[int]:
     count = 1
     while count < most:
         yield count

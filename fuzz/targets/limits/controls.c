@@ -2,6 +2,15 @@
 /* The machines that one is compared with: smaller ones, and such as have only what one concern needs. */
 #include "machine.h"
 
+static bool is_one_of(const char *value, const char *const *words, size_t count)
+{
+    bool is_there = false;
+    for (size_t i = 0; i < count; i++) {
+        is_there |= texts_equal(value, words[i]);
+    }
+    return is_there;
+}
+
 /* Whether a variable is set to what no loader knows: it must be the same as without it. */
 static bool means_nothing(const struct machine *machine)
 {
@@ -16,11 +25,7 @@ static bool means_nothing(const struct machine *machine)
     if (*value && *value <= '9') {
         return false;
     }
-    bool is_known = false;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        is_known |= texts_equal(value, known[i]);
-    }
-    return !is_known;
+    return !is_one_of(value, known, sizeof known / sizeof *known);
 }
 
 /* Whether a variable is set to another word for True: it must be the same as with that. */
@@ -31,11 +36,7 @@ static bool means_true(const struct machine *machine)
     if ((variable != VARIABLE_LEGACY && variable != VARIABLE_UNLOADING) || machine->of[VARIABLE_LENGTH] > 4) {
         return false;
     }
-    bool is_true = false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        is_true |= texts_equal(machine_value(machine), words[i]);
-    }
-    return is_true;
+    return is_one_of(machine_value(machine), words, sizeof words / sizeof *words);
 }
 
 struct machine machine_small(const struct machine *machine)
@@ -69,16 +70,22 @@ static void leave_out(struct machine *machine, const enum number *which, size_t 
     }
 }
 
+/* The variable with a value of its own, but for one of them. */
+static void leave_out_variable(struct machine *small, const struct machine *machine, unsigned but)
+{
+    static const enum number numbers[] = {VARIABLE, VARIABLE_LENGTH, VARIABLE_FORM};
+    if (machine->of[VARIABLE] != but) {
+        leave_out(small, numbers, sizeof numbers / sizeof *numbers);
+    }
+}
+
 struct machine machine_of_vendors(const struct machine *machine)
 {
     static const enum number others[] = {LAYERS_COUNT, LAYER_PATH, LAYER_DUPLICATE, LAYER_WAY, LAYER_SCHEME,
                                          LAYER_HOLES,  NOISE};
-    static const enum number variables[] = {VARIABLE, VARIABLE_LENGTH, VARIABLE_FORM};
     struct machine small = machine_small(machine);
     leave_out(&small, others, sizeof others / sizeof *others);
-    if (machine->of[VARIABLE] != VARIABLE_SORT) {
-        leave_out(&small, variables, sizeof variables / sizeof *variables);
-    }
+    leave_out_variable(&small, machine, VARIABLE_SORT);
     return small;
 }
 
@@ -87,12 +94,9 @@ struct machine machine_of_layers(const struct machine *machine)
     static const enum number others[] = {PLACE,     SUFFIX, EXTENSIONS, NAME, VERSION,    PATH,
                                          FILE_NAME, TAIL,   JUNK,       WAY,  DUPLICATE,  REFUSED,
                                          FLAW,      SORT,   CLASSES,    ICD2, UNLOADABLE, EACH};
-    static const enum number variables[] = {VARIABLE, VARIABLE_LENGTH, VARIABLE_FORM};
     struct machine small = machine_small(machine);
     leave_out(&small, others, sizeof others / sizeof *others);
-    if (machine->of[VARIABLE] != VARIABLE_LEGACY) {
-        leave_out(&small, variables, sizeof variables / sizeof *variables);
-    }
+    leave_out_variable(&small, machine, VARIABLE_LEGACY);
     small.of[VENDORS_COUNT] = small.of[PLATFORMS_COUNT] = small.of[DEVICES_COUNT] = 1;
     small.of[NOISE] &= NOISE_LEGACY;
     return small;
