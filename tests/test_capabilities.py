@@ -80,6 +80,49 @@ def test_broken_capability_leaves_its_sign(monkeypatch: pytest.MonkeyPatch, muta
     assert "yes" not in capabilities.outcomes(loader, capability).values()
 
 
+def dies(loader: Loader, sandbox: Sandbox) -> bool:
+    """A question that the loader's process does not survive."""
+    sandbox.vendor("a", faults=["constructor_aborts"])
+    with loader.start(sandbox) as cl:
+        return bool(cl.platform_names())
+
+
+def spoils(loader: Loader, sandbox: Sandbox) -> bool:
+    """A question that it answers, and writes over the call log."""
+    mock = sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        cl.platform_names()
+    sandbox.log_path.write_bytes(b"\xff" * sandbox.log_path.stat().st_size)
+    return bool(sandbox.log.calls("clGetPlatformIDs", by=mock.name))
+
+
+def lives(loader: Loader, sandbox: Sandbox) -> bool:
+    """A question that it answers with no."""
+    with loader.start(sandbox) as cl:
+        return bool(cl.platform_names())
+
+
+@pytest.mark.parametrize(
+    ("ways", "signs", "has"),
+    [
+        ((dies, dies), ("OPENCL_LAYERS",), True),
+        ((dies, spoils), ("OPENCL_LAYERS",), True),
+        ((dies, dies), ("OPENCL_NO_SUCH_LAYERS",), False),
+        ((dies, lives), ("OPENCL_LAYERS",), False),
+        ((lives, dies), ("OPENCL_LAYERS",), False),
+    ],
+)
+def test_what_a_loader_shows_a_sign_of_and_never_survives_is_not_absent(
+    monkeypatch: pytest.MonkeyPatch, ways: tuple[capabilities.Question, ...], signs: tuple[str, ...], has: bool
+) -> None:
+    """Its checks run, and fail: a suite of which nothing applied would have been skipped."""
+    monkeypatch.setitem(capabilities.CAPABILITIES, "OPENCL_LAYERS", capabilities.Capability(ways, signs))
+    monkeypatch.setattr(capabilities, "remembered", lambda loader, ask: ask()[0])
+    loader = Loader(build().reference_loader)
+    loader.ask()
+    assert loader.has("OPENCL_LAYERS") is has
+
+
 @needs_mutants
 def test_loader_info_that_fails_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its checks have something to say, and the loader keeps its expectation file, though its name is unknown."""

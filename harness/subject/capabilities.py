@@ -21,7 +21,7 @@ from typing import Any
 from harness import derived
 from harness.build import build
 from harness.probe import SubjectFailure
-from harness.sandbox import Sandbox, Unsupported
+from harness.sandbox import LogNotWhole, Sandbox, Unsupported
 from harness.subject import questions
 from harness.subject.answers import remembered
 from harness.subject.base import NO_ANSWER
@@ -174,7 +174,7 @@ def _asked(loader: Loader) -> tuple[dict[str, Any], bool]:
         answers = [_ask(loader, way, trouble) for way in capability.ways[:1]]
         if name == "OCL_ICD_VENDORS" and answers == [None]:
             break  # it cannot even list one vendor: the checks will say so
-        if any(answers) or any(_ask(loader, way, trouble) for way in capability.ways[1:]):
+        if any(answers) or _shows_otherwise(loader, name, answers, trouble):
             shown.add(name)
         if name == "OCL_ICD_VENDORS":
             loader.by_variable = name in shown
@@ -185,15 +185,24 @@ def _asked(loader: Loader) -> tuple[dict[str, Any], bool]:
     return {"shown": sorted(shown), "says": claims, **ways}, not trouble
 
 
+def _shows_otherwise(loader: Loader, name: str, answers: list[bool | None], trouble: list[Exception]) -> bool:
+    """Whether one of the other ways holds, after these answers; or the loader shows a sign of it and survives none."""
+    for way in CAPABILITIES[name].ways[1:]:
+        answers = [*answers, _ask(loader, way, trouble)]
+        if answers[-1]:
+            return True
+    return all(answer is None for answer in answers) and bool(signs(loader, name))
+
+
 def _ask(loader: Loader, question: Question, trouble: list[Exception] | None = None) -> bool | None:
-    """What the loader answers in a sandbox of its own; None where it did not survive the question.
+    """What the loader answers in a sandbox of its own; None where it, or the call log, did not survive the question.
 
     `trouble` gets why it may answer otherwise another time: on a busy machine, or one that can do more.
     """
     sandbox = Sandbox(loader.path)
     try:
         return question(loader, sandbox)
-    except SubjectFailure as error:
+    except (SubjectFailure, LogNotWhole) as error:
         (trouble if trouble is not None else []).append(error)
         return None
     except NO_ANSWER as error:
