@@ -132,6 +132,10 @@ FAULT(constructor_blocks_signals)
 FAULT(constructor_sets_locale)
 /* Has small floating-point numbers flushed to zero, and rounds down, from its constructor on. */
 FAULT(constructor_changes_arithmetic)
+/* In its constructor changes, by VALUE: 1 how much data it may have, 2 how the process is scheduled, 3 its
+ * priority, 4 its timer, 5 its signal stack, 6 how standard error waits, 7 its name, 8 who its orphans belong to; or
+ * leaves a process behind, 9 as its child, 10 as nobody's; or 11 binds the process to one processor. */
+FAULT(constructor_changes_process)
 /* Writes to standard output in its constructor. */
 FAULT(constructor_writes_output)
 /* Writes to standard error in its constructor. */

@@ -122,7 +122,7 @@ class ProcessCalls(Calls):
         """What a library should leave as it is: locale, working directory, signals and so on, by name."""
         lines = bytes.fromhex(self.command("state")).decode(errors="replace").splitlines()
         variables = {f"variable {os.fsdecode(n)}": os.fsdecode(v) for n, v in self.process_environment().items()}
-        return dict(line.split("=", 1) for line in lines) | variables
+        return {name: value for name, _, value in (line.partition("=") for line in lines)} | variables
 
     def require_removal_at_exit(self) -> None:
         """Makes the case `unsupported` where the end of a process removes no layer and no vendor: on Windows."""

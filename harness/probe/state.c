@@ -4,13 +4,18 @@
 #include "topics.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <malloc.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static int threads(void)
@@ -57,10 +62,119 @@ static void tell_signals(FILE *to)
     }
 }
 
+/* The parent of a process that /proc names; -1 where there is none, or none that may be seen. */
+static long parent_in_proc(const char *process)
+{
+    char path[64];
+    char text[512] = "";
+    long parent = -1;
+    snprintf(path, sizeof path, "/proc/%.20s/stat", process);
+    FILE *file = fopen(path, "re");
+    if (file) {
+        text[fread(text, 1, sizeof text - 1, file)] = 0;
+        fclose(file);
+    }
+    const char *after_name = strrchr(text, ')');
+    return after_name && sscanf(after_name, ") %*c %ld", &parent) == 1 ? parent : -1;
+}
+
+/* Processes that come from this one: its children, and those that lost their parent, which whoever started this one
+ * takes in. Where that one is not to be seen, no process is but those that come from here. */
+static int processes(void)
+{
+    int count = 0;
+    DIR *all = opendir("/proc");
+    for (const struct dirent *one = all ? readdir(all) : NULL; one; one = readdir(all)) {
+        long number = strtol(one->d_name, NULL, 10);
+        if (number > 0 && number != getpid()) {
+            long parent = parent_in_proc(one->d_name);
+            count += parent >= 0 && (getppid() == 0 || parent == getpid() || parent == getppid());
+        }
+    }
+    if (all) {
+        closedir(all);
+    }
+    return count;
+}
+
+static void tell_limits(FILE *to)
+{
+    for (int which = 0; which < RLIM_NLIMITS; which++) {
+        struct rlimit limit = {0, 0};
+        getrlimit(which, &limit);
+        fprintf(to, "resource limit %d=%llu\n", which, (unsigned long long)limit.rlim_cur);
+        fprintf(to, "largest resource limit %d=%llu\n", which, (unsigned long long)limit.rlim_max);
+    }
+}
+
+static void tell_scheduling(FILE *to)
+{
+    struct sched_param how = {0};
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    sched_getaffinity(0, sizeof processors, &processors);
+    sched_getparam(0, &how);
+    fprintf(to, "scheduling=%d, %d\n", sched_getscheduler(0), how.sched_priority);
+    fprintf(to, "priority=%d\n", getpriority(PRIO_PROCESS, 0));
+    fputs("processors=", to);
+    for (int number = 0; number < CPU_SETSIZE; number++) {
+        if (CPU_ISSET(number, &processors)) {
+            fprintf(to, " %d", number);
+        }
+    }
+    fputs("\n", to);
+}
+
+static void tell_timers(FILE *to)
+{
+    static const struct {
+        int which;
+        const char *name;
+    } timers[] = {{ITIMER_REAL, "real"}, {ITIMER_VIRTUAL, "virtual"}, {ITIMER_PROF, "profiling"}};
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
+        struct itimerval value = {{0, 0}, {0, 0}};
+        getitimer(timers[i].which, &value);
+        bool runs = value.it_value.tv_sec || value.it_value.tv_usec;
+        fprintf(to, "%s timer=%s\n", timers[i].name, runs ? "runs" : "does not run");
+    }
+}
+
+static void tell_streams(FILE *to)
+{
+    for (int number = 0; number < 3; number++) {
+        struct stat about = {0};
+        int flags = fcntl(number, F_GETFL);
+        if (flags >= 0 && fstat(number, &about) == 0) {
+            fprintf(to, "standard stream %d=file %llu, flags %#x\n", number, (unsigned long long)about.st_ino,
+                    (unsigned)flags);
+        }
+    }
+}
+
+static void tell_identity(FILE *to)
+{
+    char name[32] = "";
+    stack_t other = {0};
+    int signal_of_parent = 0;
+    int takes_in = 0;
+    prctl(PR_GET_NAME, name);
+    prctl(PR_GET_PDEATHSIG, &signal_of_parent);
+    prctl(PR_GET_CHILD_SUBREAPER, &takes_in);
+    sigaltstack(NULL, &other);
+    fprintf(to, "name=%s\n", name);
+    fprintf(to, "user and group=%u, %u, %u, %u\n", (unsigned)getuid(), (unsigned)geteuid(), (unsigned)getgid(),
+            (unsigned)getegid());
+    fprintf(to, "process group and session=%ld, %ld\n", (long)getpgrp(), (long)getsid(0));
+    fprintf(to, "dumpable=%d\n", prctl(PR_GET_DUMPABLE));
+    fprintf(to, "no new privileges=%d\n", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
+    fprintf(to, "orphans are taken in=%d\n", takes_in);
+    fprintf(to, "signal at the end of the parent=%d\n", signal_of_parent);
+    fprintf(to, "signal stack=%p\n", other.ss_flags & SS_DISABLE ? NULL : other.ss_sp);
+}
+
 /* A line NAME=VALUE each. NULL: no room. To be freed. */
 static char *state_text(size_t *length)
 {
-    static const int limits[] = {RLIMIT_AS, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_STACK};
     char *text = NULL;
     fflush(NULL); /* what was written so far is to be seen */
     FILE *to = open_memstream(&text, length);
@@ -75,11 +189,12 @@ static char *state_text(size_t *length)
     fprintf(to, "umask=%o\n", (unsigned)mask);
     fprintf(to, "floating-point control=%#lx\n", arithmetic());
     fprintf(to, "threads=%d\n", threads());
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        struct rlimit limit = {0, 0};
-        getrlimit(limits[i], &limit);
-        fprintf(to, "resource limit %d=%llu\n", limits[i], (unsigned long long)limit.rlim_cur);
-    }
+    fprintf(to, "processes=%d\n", processes());
+    tell_limits(to);
+    tell_scheduling(to);
+    tell_timers(to);
+    tell_streams(to);
+    tell_identity(to);
     tell_signals(to);
     free(folder);
     fclose(to);

@@ -7,6 +7,7 @@
 #include "base/loader.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 #ifndef _WIN32
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #endif
@@ -38,6 +42,85 @@ static void block_termination(void)
     sigaddset(&set, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
+
+#ifndef _WIN32
+/* Leaves a process that does nothing until it is ended; it is nobody's child where the one that starts it ends. */
+static void leave_process(bool is_nobodys)
+{
+    pid_t child = fork();
+    if (child == 0 && (!is_nobodys || fork() == 0)) {
+        setsid();
+        for (;;) {
+            pause();
+        }
+    }
+    if (child == 0) {
+        _exit(0);
+    }
+    if (is_nobodys) {
+        waitpid(child, NULL, 0);
+    }
+}
+
+static void bind_to_one_processor(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+/* By the value of constructor_changes_process. */
+static void change_process(long what)
+{
+    static char stack[1 << 16];
+    const struct rlimit data = {(rlim_t)1 << 46, RLIM_INFINITY};
+    const struct sched_param plain = {0};
+    const struct itimerval hour = {.it_value.tv_sec = 3600};
+    const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+    switch (what) {
+    case 1:
+        setrlimit(RLIMIT_DATA, &data);
+        break;
+    case 2:
+        sched_setscheduler(0, SCHED_BATCH, &plain);
+        break;
+    case 3:
+        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + 1);
+        break;
+    case 4:
+        setitimer(ITIMER_REAL, &hour, NULL);
+        break;
+    case 5:
+        sigaltstack(&other, NULL);
+        break;
+    case 6:
+        fcntl(STDERR_FILENO, F_SETFL, fcntl(STDERR_FILENO, F_GETFL) | O_NONBLOCK);
+        break;
+    case 7:
+        prctl(PR_SET_NAME, "vendor");
+        break;
+    case 8:
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        break;
+    case 9:
+    case 10:
+        leave_process(what == 10);
+        break;
+    case 11:
+        bind_to_one_processor();
+        break;
+    default:
+        log_event("constructor_changes_process", "no such value");
+        break;
+    }
+}
+#else
+static void change_process(long what)
+{
+    (void)what;
+}
+#endif
 
 static bool is_on(enum fault what)
 {
@@ -67,6 +150,9 @@ void process_faults_at_load(void)
     }
     if (is_on(FAULT_constructor_changes_arithmetic)) {
         change_arithmetic();
+    }
+    if (is_on(FAULT_constructor_changes_process)) {
+        change_process(fault_value(FAULT_constructor_changes_process, ANY_PLATFORM, 0));
     }
     if (is_on(FAULT_constructor_writes_output)) {
         puts("clharness mock ICD: loaded");

@@ -87,7 +87,7 @@ def test_library_is_not_linked_with_a_loader(icd: Icd) -> None:
 @requirement("DISC-LIB-006")
 @pytest.mark.parametrize("how", ["loaded", "asked"])
 def test_loading_leaves_the_state_of_the_process_as_it_is(icd: Icd, sandbox: Sandbox, how: str) -> None:
-    """Environment, working directory, locale, signals, umask, arithmetic and limits are the application's."""
+    """Environment, working directory, locale, signals, limits, timers, child processes and the like are its own."""
     with icd.open(sandbox, late=True) as session, Parts() as parts:
         before = session.state()
         use(session, how)

@@ -39,7 +39,7 @@ def use(vk: VulkanDriverSession, how: str) -> None:
 def test_driver_leaves_the_state_of_the_process_as_it_is(
     vulkan_driver: VulkanDriver, sandbox: VulkanSandbox, how: str
 ) -> None:
-    """Environment, working directory, locale, signals, umask, arithmetic and limits are the application's."""
+    """Environment, working directory, locale, signals, limits, timers, child processes and the like are its own."""
     with vulkan_driver.open(sandbox, late=True) as vk, Parts() as parts:
         before = vk.state()
         use(vk, how)

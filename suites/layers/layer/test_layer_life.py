@@ -139,7 +139,7 @@ def test_rounds_leave_nothing_behind(layer: Layer, sandbox: Sandbox) -> None:
 
 @requirement("LAY-INI-021")
 def test_layer_leaves_the_state_of_the_process_as_it_is(layer: Layer, sandbox: Sandbox) -> None:
-    """Environment, working directory, locale, signals, umask, arithmetic and limits are the application's."""
+    """Environment, working directory, locale, signals, limits, timers, child processes and the like are its own."""
     use_layers(sandbox, [str(layer)])  # the variable that led to the layer is the application's as well
     with layer.open(sandbox, late=True) as session, Parts() as parts:
         before = session.state()
