@@ -142,6 +142,29 @@ def test_assertions_that_never_failed_are_named(tmp_path: Path) -> None:
     assert f"never failed: suites/discovery/test_small.py:{line}\n1 of 2 assertions failed.\n" in done.stdout
 
 
+def test_only_what_a_fault_meets_runs_without_it(tmp_path: Path) -> None:
+    """What is for another requirement is left out as long as a nearer check finds the fault."""
+    far = WRONG.replace("LNX-014", "LNX-011")
+    done = selftest(tmp_path, far + HONEST, "--fault", "newline_kept")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 of 1 faults caught, 1 cases" in done.stdout
+
+
+def test_a_fault_meets_further_cases_until_one_is_red(tmp_path: Path) -> None:
+    """Those of its own requirements, then all, but for what is unsupported without the fault."""
+    unsupported = EMPTY.replace("test_nothing", "test_not_here").partition('    sandbox.vendor("a")')[0]
+    unsupported += (
+        '    from harness.check import Unsupported\n    raise Unsupported("machine", "not here")\n    assert loader\n'
+    )
+    blind = [EMPTY.replace("test_nothing", f"test_nothing_{n}") for n in range(4)]
+    far = HONEST.replace("LNX-014", "LNX-011")
+    done = selftest(tmp_path, "".join([unsupported, *blind, far]), "--fault", "newline_kept")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("newline_kept"))
+    assert "test_newline" in line and " fail         5 " in line, line
+    assert "1 of 1 faults caught, 6 cases" in done.stdout
+
+
 def test_a_fault_that_nothing_is_for_fails(tmp_path: Path) -> None:
     done = selftest(tmp_path, HONEST, "--fault", "newline_kept", "fifo_blocks")
     assert done.returncode == 1

@@ -6,6 +6,9 @@ with. Then each fault meets the cases of its own requirements, the nearest first
 others; the first red case ends it. Last, checks that no fault has proven yet meet further faults: one case of a check
 for each fault at first, and only where that proves nothing more of them. No case meets a fault twice.
 
+Where checks are not to be proven, a fault meets few cases at first, and more as long as they are green; of the cases
+only those run without fault that some fault is about to meet.
+
 A fault is caught by whatever is red. A check is proven by its own assertion only: what is red because the process
 crashed would be red without a single assertion.
 """
@@ -15,7 +18,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,6 +31,8 @@ from harness.selftest.place import Place
 from harness.selftest.worker import Result, Runner, Task, Usual, Workers
 
 CHUNK = 40  # cases of a task, where a fault meets all of them
+FIRST = 2  # cases that a fault meets at first, where checks are not to be proven
+MORE = 5  # times as many are the next
 _FUNCTION = re.compile(r"(?<![A-Za-z0-9])cl[A-Z][A-Za-z0-9]*")
 LIKE = 3  # checks that noticed others of a family, whose cases its next fault meets first
 
@@ -72,26 +77,20 @@ class Matrix:
                 self._of_function[function].add(number)
         self._ids = [item.nodeid for item in items]
         self._usual = Usual()
-        self._supported: set[int] = set()
-
-    def add(self, other: Matrix) -> None:
-        """Takes over what another matrix, of further cases, found out about some of the faults."""
-        for name, caught in other.caught.items():
-            caught.cases += self.caught[name].cases
-            caught.seconds += self.caught[name].seconds
-        self.caught |= other.caught
-        self.checks |= other.checks
-        self.items = other.items
-        self.red_without_fault += other.red_without_fault
+        self.ran = 0  # cases that ran without fault
+        self._supported = set(range(len(items)))  # as far as is known: less what was unsupported without fault
+        for check in self.checks.values():
+            check.supported = check.cases
 
     # --- without fault ---
 
-    def run_without_fault(self, tick: Callable[[str], None]) -> bool:
-        """Whether all cases are green."""
-        numbers = range(len(self.items))
+    def run_without_fault(self, tick: Callable[[str], None], cases: Sequence[int] | None = None) -> bool:
+        """Whether these cases are green, by default all."""
+        numbers = range(len(self.items)) if cases is None else cases
         tasks = (Task(None, tuple(numbers[start::200]), until="end") for start in range(min(200, len(numbers))))
-        outcomes: dict[int, str | None] = {}
-        seconds: dict[int, float] = {}
+        outcomes = dict(self._usual.outcomes)
+        seconds = dict(self._usual.seconds)
+        total = len(seconds) + len(numbers)
 
         def done(_: Task, results: list[Result]) -> None:
             for result in results:
@@ -99,21 +98,51 @@ class Matrix:
                 seconds[result.case] = result.seconds
                 if result.red:
                     self.red_without_fault.append(result)
-                if result.verdict != "unsupported":
-                    self._supported.add(result.case)
-            tick(f"without fault: {len(seconds)} of {len(self.items)} cases")
+                if result.verdict == "unsupported":
+                    self._supported.discard(result.case)
+            tick(f"without fault: {len(seconds)} of {total} cases")
 
         with Workers(Runner(self.items, Usual()), self.jobs) as pool:
             pool.run(tasks, done)
         self._usual = Usual(outcomes, seconds)
+        self.ran = len(seconds)
         for check in self.checks.values():
             check.supported = [number for number in check.cases if number in self._supported]
         return not self.red_without_fault
 
     # --- with faults ---
 
-    def run_faults(self, tick: Callable[[str], None], prove_checks: bool, all_own_cases: bool = False) -> None:
-        """Each fault against the checks; with `prove_checks` each check against further faults, too.
+    def run_as_needed(self, tick: Callable[[str], None], all_own_cases: bool = False) -> None:
+        """Each fault against cases until one is red, with as few runs without fault as that takes.
+
+        With `all_own_cases` a fault meets all cases of its own requirements, whatever they find.
+        """
+
+        def done(task: Task, results: list[Result]) -> None:
+            self._note(task, results)
+            tick(f"{sum(1 for c in self.caught.values() if c.by)} of {len(self.caught)} faults caught")
+
+        first, size = True, FIRST
+        while left := [caught.mutant for caught in self.caught.values() if not caught.by]:
+            whole = first and all_own_cases
+            parts = {mutant.name: self._own(mutant) if whole else self._next(mutant, size) for mutant in left}
+            known = self._usual.seconds
+            new = dict.fromkeys(n for part in parts.values() for n in part if n not in known)
+            if not any(parts.values()) or (new and not self.run_without_fault(tick, list(new))):
+                return
+            with Workers(Runner(self.items, self._usual, self.programs), self.jobs) as pool:
+                pool.run(self._tasks(parts, "end" if whole else "red"), done)
+            first, size = False, size if whole else size * MORE
+
+    def _tasks(self, parts: Mapping[str, Sequence[int]], until: Literal["red", "end"]) -> Iterator[Task]:
+        """Those of the cases that are supported, as is known by now, or that the fault names with their parameters."""
+        for name, part in parts.items():
+            whole_names = set(self._nearest(self.caught[name].mutant))
+            if cases := [case for case in part if case in self._supported or case in whole_names]:
+                yield Task(name, tuple(cases), until)
+
+    def run_faults(self, tick: Callable[[str], None], all_own_cases: bool = False) -> None:
+        """Each fault against the checks, and each check that none of them proves against further faults.
 
         With `all_own_cases` a fault meets all cases of its own requirements, whatever they find.
         """
@@ -127,9 +156,8 @@ class Matrix:
         with Workers(Runner(self.items, self._usual, self.programs), self.jobs) as pool:
             pool.run(self._own_cases(until="end" if all_own_cases else "red"), done)
             pool.run(self._other_cases(), done)
-            if prove_checks:
-                mutants = [caught.mutant for caught in self.caught.values()]
-                pool.run(FurtherFaults(self.checks, self._ids, mutants, self._of_function, self._seen).tasks(), done)
+            mutants = [caught.mutant for caught in self.caught.values()]
+            pool.run(FurtherFaults(self.checks, self._ids, mutants, self._of_function, self._seen).tasks(), done)
 
     def _note(self, task: Task, results: list[Result]) -> None:
         caught = self.caught[task.fault or ""]
@@ -182,25 +210,41 @@ class Matrix:
             cases += [case for case in supported if case in named] or supported[:1]
         return cases
 
+    def _next(self, mutant: Mutant, size: int) -> list[int]:
+        """The cases, so many, that a fault meets next, of those that it has not met."""
+        met = self._seen.ran[mutant.name]
+        for cases in (self._own(mutant), self._others(mutant)):
+            if left := [case for case in cases if case not in met]:
+                return left[:size]
+        return []
+
+    def _own(self, mutant: Mutant) -> list[int]:
+        """Cases that are likely to notice a fault: those of others like it, the nearest, those of its requirements."""
+        requirements = set(mutant.requirements)
+        own = self._in_turn([c for c in self.checks.values() if c.requirements & requirements])
+        mine = set(own)
+        near = sorted(self._nearest(mutant), key=lambda number: number not in mine)
+        return list(dict.fromkeys(self._like(mutant) + near + own))
+
+    def _others(self, mutant: Mutant) -> list[int]:
+        """All other cases, those of the same sections first."""
+        requirements = set(mutant.requirements)
+        sections = sections_of(requirements)
+        near: list[Check] = []
+        far: list[Check] = []
+        for check in self.checks.values():
+            if not check.requirements & requirements:
+                (far if sections.isdisjoint(sections_of(check.requirements)) else near).append(check)
+        return self._in_turn(near) + self._in_turn(far)
+
     def _own_cases(self, until: Literal["red", "end"]) -> Iterator[Task]:
         for caught in self.caught.values():
-            requirements = set(caught.mutant.requirements)
-            own = self._in_turn([c for c in self.checks.values() if c.requirements & requirements])
-            mine = set(own)
-            near = sorted(self._nearest(caught.mutant), key=lambda number: number not in mine)
-            if cases := list(dict.fromkeys(self._like(caught.mutant) + near + own)):
+            if cases := self._own(caught.mutant):
                 yield Task(caught.mutant.name, tuple(cases), until)
 
     def _other_cases(self) -> Iterator[Task]:
         for caught in [caught for caught in self.caught.values() if not caught.by]:
-            requirements = set(caught.mutant.requirements)
-            sections = sections_of(requirements)
-            near: list[Check] = []
-            far: list[Check] = []
-            for check in self.checks.values():
-                if not check.requirements & requirements:
-                    (far if sections.isdisjoint(sections_of(check.requirements)) else near).append(check)
-            cases = self._in_turn(near) + self._in_turn(far)
+            cases = self._others(caught.mutant)
             for start in range(0, len(cases), CHUNK):
                 if caught.by:
                     break

@@ -66,7 +66,7 @@ def lines(matrix: Matrix, whole: bool, seconds: float, subject: str = "loader") 
         summary += f", {proven} of {sum(1 for c in matrix.checks.values() if c.applicable)} checks proven"
     kinds = Counter(caught.verdict for caught in matrix.caught.values() if caught.by)
     verdicts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    return [*shown, f"{summary}, {len(matrix.items)} cases, {seconds:.0f} s{f' ({verdicts})' if verdicts else ''}."]
+    return [*shown, f"{summary}, {matrix.ran} cases, {seconds:.0f} s{f' ({verdicts})' if verdicts else ''}."]
 
 
 def wrong_programs(matrix: Matrix) -> list[Caught]:
@@ -88,7 +88,7 @@ def as_json(matrix: Matrix, whole: bool, seconds: float) -> dict[str, Any]:
         "format": 1,
         "whole": whole,
         "seconds": round(seconds, 1),
-        "cases": len(matrix.items),
+        "cases": matrix.ran,
         "red_without_fault": [matrix.items[result.case].nodeid for result in matrix.red_without_fault],
         "faults": [
             {

@@ -44,28 +44,15 @@ class _Loop:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = [item for item in session.items if CASE in item.stash]
+        self.matrix = Matrix(items, self.mutants, self.jobs, self.programs)
         try:
-            if self.prove_checks:
-                self.matrix = self._run(items, self.mutants)
-            else:
-                self.matrix = self._run([item for item in items if self._is_near(item)], self.mutants)
-                remaining = [caught.mutant for caught in self.matrix.caught.values() if not caught.by]
-                if remaining and not self.matrix.red_without_fault:
-                    self.matrix.add(self._run(items, remaining))
+            if not self.prove_checks:
+                self.matrix.run_as_needed(self.tick, self.all_own_cases)
+            elif self.matrix.run_without_fault(self.tick):
+                self.matrix.run_faults(self.tick, self.all_own_cases)
         except ClharnessError as error:
             self.error = error
         return True
-
-    def _run(self, items: Sequence[pytest.Item], mutants: Sequence[Mutant]) -> Matrix:
-        matrix = Matrix(items, mutants, self.jobs, self.programs)
-        if matrix.run_without_fault(self.tick):
-            matrix.run_faults(self.tick, self.prove_checks, self.all_own_cases)
-        return matrix
-
-    def _is_near(self, item: pytest.Item) -> bool:
-        """Whether some fault is likely to be noticed by a case: the others run only where those find nothing."""
-        requirements = set(item.stash[CASE].requirements)
-        return any(mutant.names(item.nodeid) or requirements & set(mutant.requirements) for mutant in self.mutants)
 
 
 def run_matrix(
