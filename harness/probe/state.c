@@ -67,15 +67,14 @@ static long parent_in_proc(const char *process)
 {
     char path[64];
     char text[512] = "";
-    long parent = -1;
     snprintf(path, sizeof path, "/proc/%.20s/stat", process);
     FILE *file = fopen(path, "re");
     if (file) {
         text[fread(text, 1, sizeof text - 1, file)] = 0;
         fclose(file);
     }
-    const char *after_name = strrchr(text, ')');
-    return after_name && sscanf(after_name, ") %*c %ld", &parent) == 1 ? parent : -1;
+    const char *after_name = strrchr(text, ')'); /* of which come a blank, one letter, a blank, and the parent */
+    return after_name && strlen(after_name) > 4 ? strtol(after_name + 4, NULL, 10) : -1;
 }
 
 /* Processes that come from this one: its children, and those that lost their parent, which whoever started this one
