@@ -22,6 +22,7 @@ from harness.report.markdown_compare import comparison_summary
 from harness.report.records import counts_of, to_line
 from harness.report.saved import Saved, read
 from harness.requirements.catalogue import catalogue
+from harness.sandbox.vulkan import VulkanSandbox
 from tests.forked import clharness
 from tests.small_runs import SmallRun
 from tests.test_report_terminal import HEADER, case
@@ -286,6 +287,49 @@ def test_libraries_are_run() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr.count("running the checks on") == 2
     assert "nothing differs in" in done.stdout and "in 0 cases" not in done.stdout
+
+
+def test_libraries_are_run_with_the_variables_that_they_need(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands: list[list[str]] = []
+
+    def started(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        records = next(word for word in command if word.startswith("--json="))
+        written(Path(records.removeprefix("--json=")), BEFORE)
+        return subprocess.CompletedProcess(command, 1, "", "")
+
+    monkeypatch.setattr(subprocess, "run", started)
+    library = str(build().reference_loader)
+    assert main(["compare", library, library, "--env", "ONE=1", "--env", "TWO=a b"]) == 0
+    assert [command[-2:] for command in commands] == [["--env=ONE=1", "--env=TWO=a b"]] * 2
+    assert "nothing differs" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(build().vulkan is None, reason="the build has no Vulkan")
+def test_manifest_is_a_driver_and_not_records() -> None:
+    """It begins with the same character as the records of a run."""
+    box = VulkanSandbox()
+    try:
+        manifest = str(box.manifest("a.json", box.library("a")))
+        done = clharness("compare", manifest, manifest, "-k", "writes_nothing_to_standard_output and loaded")
+    finally:
+        box.close()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "nothing differs in" in done.stdout and "in 0 cases" not in done.stdout
+
+
+def test_records_come_from_a_pipe(tmp_path: Path) -> None:
+    """Such as `compare <(zcat before.jsonl.gz) after.jsonl`: what was looked at is not lost."""
+    before, after = written(tmp_path / "a.jsonl", BEFORE), written(tmp_path / "b.jsonl", AFTER)
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write(before.read_bytes())
+    try:
+        assert main(["compare", f"/dev/fd/{reading}", str(after)]) == 1
+    finally:
+        os.close(reading)
 
 
 # --- bisect-run ---

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import argparse
+import stat
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from harness.cli.loader import add_selection_arguments, add_terminal_arguments, output_path
+from harness.cli.variables import add_variables_argument
 from harness.errors import Exit, HarnessError, NothingToRun, UsageError
 from harness.report.compare import Comparison, compare, lines
 from harness.report.ending import recorded_ending
@@ -33,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in ("before", "after"):
         parser.add_argument(name, metavar=name.upper(), help="records of a run, or a library to run the checks on")
     add_selection_arguments(parser)
+    add_variables_argument(parser, "both libraries need")
     parser.add_argument("--markdown", metavar="FILE", help="write the comparison there, as Markdown")
     parser.add_argument("--html", metavar="DIR", help="write a page of both runs into a folder")
     add_terminal_arguments(parser)
@@ -72,6 +75,7 @@ def _side(text: str, records: Path, args: argparse.Namespace) -> Saved:
         raise UsageError(f"{text}: is neither records of a run (--json FILE) nor {identify(path).words}")
     options = [f"--json={records}"]
     options += [f"{name}={value}" for name, value in _handed_on(args).items() if value is not None]
+    options += [f"--env={text}" for text in args.env]
     print(f"clharness: running the checks on {text}", file=sys.stderr, flush=True)
     whole = [sys.executable, "-m", "harness.cli", command, str(path), *options]
     done = subprocess.run(whole, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
@@ -88,9 +92,12 @@ def _handed_on(args: argparse.Namespace) -> dict[str, object]:
 
 
 def _is_records(path: Path) -> bool:
+    """Whether the file is not one that names or is a library. Of a pipe nothing is read: it would be lost."""
     try:
+        if not path.is_dir() and not stat.S_ISREG(path.stat().st_mode):
+            return True
         with path.open("rb") as file:
-            return file.read(1) == b"{"
+            return file.read(1) == b"{" and not identify(path).command
     except IsADirectoryError:
         raise UsageError(f"{path}: is a folder; name the records of a run, or a library") from None
     except OSError as error:
