@@ -113,6 +113,9 @@ calls_itself = own_driver(
     head="#include <string.h>\nint clIcdGetPlatformIDsKHR(unsigned, void **, unsigned *);",
 )
 ends_badly = own_driver(after="__attribute__((destructor)) static void end(void) { abort(); }")
+ends_early = own_driver(
+    head="#include <unistd.h>", after="__attribute__((destructor)) static void end(void) { _exit(0); }"
+)
 forbidden_call = own_driver(
     after="#include <signal.h>\n__attribute__((constructor)) static void s(void) { raise(31); }"
 )
@@ -138,6 +141,7 @@ RARE: dict[str, tuple[Prepare, set[str]]] = {
     "a constructor that ends the program well": (vendor(faults=["constructor_exits=0"]), {"library-crashes"}),
     "a call that a filter forbids": (forbidden_call, {"library-crashes"}),
     "a library that crashes at the end": (ends_badly, {"library-ends-badly"}),
+    "a library that ends the program with 0 at its end": (ends_early, {"library-ends-badly"}),
     "functions that the loader replaces": (calls_itself, {"functions-replaced"}),
     "little locked memory": (little_locked_memory, {"no-enumeration", "limits"}),
     "symbols that are bound at once": (bound_at_once, {"symbol-missing", "variable-hides"}),

@@ -23,6 +23,7 @@ from typing import Any
 from harness.errors import HarnessError
 
 _HOST = Path(__file__).with_name("host.py")
+_END_CODE = 83  # what a host is told to end with: what a library ends it with on the way hardly is the same
 _MOST_OUTPUT = 16 << 20  # bytes that are read of what the host reports
 _MOST_WRITTEN = 1 << 20  # of what libraries and the linker write
 _LINE = re.compile(r"^(?!ERROR: ld\.so).*\S.*$", re.MULTILINE)
@@ -92,7 +93,8 @@ class Asker:
     def _run(self, arguments: list[str], variables: dict[str, str], raise_limits: bool) -> Answer:
         ours, theirs = os.pipe()
         output = os.memfd_create("clharness-doctor")
-        command = [sys.executable, "-I", str(_HOST), arguments[0], str(theirs), str(ours), *arguments[1:]]
+        mode, *names = arguments
+        command = [sys.executable, "-I", str(_HOST), mode, str(theirs), str(ours), str(_END_CODE), *names]
         try:
             process = subprocess.Popen(
                 command,
@@ -209,7 +211,7 @@ def _answer(data: bytes, in_time: bool, process: subprocess.Popen[bytes], output
                 answer.reports.append(report)
     end = "hang" if not in_time else signal.Signals(-status).name if status < 0 else f"exit code {status}"
     if answer.get("done"):
-        answer.after = end if end != "exit code 0" else ""
+        answer.after = end if status != _END_CODE else ""
         return answer
     begun = [str(report["begins"]) for report in answer.reports if "begins" in report]
     over = [str(report["ends"]) for report in answer.reports if "ends" in report]

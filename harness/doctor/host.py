@@ -350,7 +350,7 @@ def _refuse_signals_to_all() -> None:
 
 
 def main() -> None:
-    mode, descriptor, reader, *names = sys.argv[1:]
+    mode, descriptor, reader, end_code, *names = sys.argv[1:]
     _refuse_signals_to_all()
     host = Host(int(descriptor), int(reader))
     modes: dict[str, Callable[..., None]] = {
@@ -363,6 +363,7 @@ def main() -> None:
     }
     modes[mode](*names)
     host.report(done=True)
+    sys.exit(int(end_code))
 
 
 if __name__ == "__main__":
