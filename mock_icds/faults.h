@@ -134,7 +134,8 @@ FAULT(constructor_sets_locale)
 FAULT(constructor_changes_arithmetic)
 /* In its constructor changes, by VALUE: 1 how much data it may have, 2 how the process is scheduled, 3 its
  * priority, 4 its timer, 5 its signal stack, 6 how standard error waits, 7 its name, 8 who its orphans belong to; or
- * leaves a process behind, 9 as its child, 10 as nobody's; or 11 binds the process to one processor. */
+ * leaves a process behind, 9 as its child, 10 as nobody's; or 11 binds
+ * the process to one processor, or 12 has it see nothing outside /dev. */
 FAULT(constructor_changes_process)
 /* Writes to standard output in its constructor. */
 FAULT(constructor_writes_output)

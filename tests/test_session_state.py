@@ -11,6 +11,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.sandbox import Sandbox, guard
+from harness.sandbox.machine import is_root
 from harness.subject import Icd
 
 # What each value of the fault constructor_changes_process changes.
@@ -55,6 +56,12 @@ def test_change_is_seen_and_nothing_else(sandbox: Sandbox, what: int) -> None:
     if CHANGED[what] == "processors" and len(os.sched_getaffinity(0)) == 1:
         pytest.skip("there is one processor")
     assert changed(sandbox, f"constructor_changes_process={what}") == [CHANGED[what]]
+
+
+@pytest.mark.skipif(not is_root(), reason="only root changes the root folder")
+def test_another_root_folder_is_seen(sandbox: Sandbox) -> None:
+    """What /proc tells is not to be seen from there either."""
+    assert "root folder" in changed(sandbox, "constructor_changes_process=12")
 
 
 @pytest.mark.parametrize("way", guard.WAYS)

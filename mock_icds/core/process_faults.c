@@ -110,6 +110,11 @@ static void change_process(long what)
     case 11:
         bind_to_one_processor();
         break;
+    case 12:
+        if (chroot("/dev") != 0) {
+            log_event("chroot", "failed");
+        }
+        break;
     default:
         log_event("constructor_changes_process", "no such value");
         break;
