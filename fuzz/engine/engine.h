@@ -101,7 +101,16 @@ int function_named(const char *name);
 
 /* --- world.c: the machine that the loader finds. The loader itself is its /lib/libOpenCL.so.1. --- */
 
-enum file_kind { FILE_REGULAR, FILE_FOLDER, FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP, FILE_FIFO };
+enum file_kind {
+    FILE_REGULAR,
+    FILE_FOLDER,
+    FILE_UNREADABLE,
+    FILE_DANGLING_LINK,
+    FILE_LOOP,
+    FILE_FIFO,
+    FILE_LINK,   /* to a file with that content */
+    FILE_UNTYPED /* a file in a folder that does not say what kind its entries are of */
+};
 /* Such as "a dangling link". */
 extern const char *const file_kind_words[];
 
@@ -109,6 +118,10 @@ extern const char *const file_kind_words[];
 void world_file(const char *path, enum file_kind kind, const void *data, size_t size);
 /* Sets a variable of the environment; NULL takes it away. */
 void world_variable(const char *name, const char *value);
+/* Whether the loader has asked for the variable in this life: what it asks for it honours (DISC-GEN-024). */
+bool world_variable_asked(const char *name);
+/* The process has privileges that its caller lacks; false again at the end of the input. */
+void world_privileged(bool is);
 
 struct library;
 

@@ -91,6 +91,10 @@ static int open_path(const char *path, int flags, uintptr_t caller)
         errno = ENOTDIR;
         return -1;
     }
+    if ((flags & O_NOFOLLOW) && file->kind == FILE_LINK) {
+        errno = ELOOP;
+        return -1;
+    }
     if (file->kind == FILE_FIFO && !(flags & O_NONBLOCK)) {
         wait_for_ever(file, caller);
     }
@@ -202,7 +206,11 @@ static int my_stat(const char *path, struct stat *to)
 static int my_lstat(const char *path, struct stat *to)
 {
     struct file *file = world_find(path);
-    return file ? about(file, to) : my_stat(path, to);
+    int result = file ? about(file, to) : my_stat(path, to);
+    if (file && file->kind == FILE_LINK) {
+        to->st_mode = S_IFLNK | 0777;
+    }
+    return result;
 }
 
 static int my_fstat(int descriptor, struct stat *to)

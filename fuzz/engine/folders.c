@@ -60,7 +60,10 @@ static unsigned char entry_type(enum file_kind kind)
         return DT_DIR;
     case FILE_DANGLING_LINK:
     case FILE_LOOP:
+    case FILE_LINK:
         return DT_LNK;
+    case FILE_UNTYPED:
+        return DT_UNKNOWN;
     case FILE_FIFO:
         return DT_FIFO;
     default:

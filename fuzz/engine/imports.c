@@ -19,8 +19,8 @@ static void find_replacement(const char *name, uintptr_t *replacement)
 {
     const struct import *files = real_files_are_used() ? real_file_imports : file_imports;
     const struct import *folders = real_files_are_used() ? real_file_imports : folder_imports;
-    const struct import *const lists[] = {heap_imports,    files,           folders,
-                                          library_imports, process_imports, sanitizer_imports};
+    const struct import *const lists[] = {
+        heap_imports, files, folders, library_imports, process_imports, variable_imports, sanitizer_imports};
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
         for (const struct import *import = lists[l]; import->name; import++) {
             if (strcmp(import->name, name) == 0) {

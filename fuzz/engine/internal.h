@@ -118,7 +118,7 @@ void imports_replace(struct subject *subject, uintptr_t dynamic);
 /* --- heap.c, files.c, folders.c, libraries.c: replacements, and what is left at the end of an input --- */
 
 extern const struct import heap_imports[], file_imports[], folder_imports[], library_imports[], process_imports[],
-    sanitizer_imports[];
+    variable_imports[], sanitizer_imports[];
 
 void heap_reset(void);
 /* What is allocated now stays, and is put back into its present state by each reset. */
@@ -135,6 +135,7 @@ void files_report_leaks(void);
 void libraries_reset(void);
 void process_reset(void);
 void process_run_exits(void);
+void variables_reset(void);
 
 /* --- guard.c: memory between unreadable pages --- */
 

@@ -33,6 +33,17 @@ static struct library *named(const char *name)
     return NULL;
 }
 
+/* What a vendor or a layer exports is nobody else's (DISC-LNX-033, LAY-DSC-016), what the program has comes first, and
+ * what can be unloaded goes with its last handle. */
+static void check_flags(const struct library *library, int flags)
+{
+    if (flags & (RTLD_GLOBAL | RTLD_DEEPBIND | RTLD_NODELETE)) {
+        finding("wrong", keep_text("flags@%s", where(library->opener)), "the loader opens %s with%s%s%s", library->name,
+                flags & RTLD_GLOBAL ? " RTLD_GLOBAL" : "", flags & RTLD_DEEPBIND ? " RTLD_DEEPBIND" : "",
+                flags & RTLD_NODELETE ? " RTLD_NODELETE" : "");
+    }
+}
+
 static void *my_dlopen(const char *name, int flags)
 {
     if (!(flags & (RTLD_NOW | RTLD_LAZY))) {
@@ -53,6 +64,7 @@ static void *my_dlopen(const char *name, int flags)
     }
     library->opened++;
     library->opener = (uintptr_t)__builtin_return_address(0);
+    check_flags(library, flags);
     return library;
 }
 

@@ -43,6 +43,16 @@ static const char *below_root(const char *path)
     return keep_text("%s%s%s", root, *path == '/' ? "" : "/", path);
 }
 
+static bool make_regular(const struct file *file, const char *path)
+{
+    int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, file->kind == FILE_UNREADABLE ? 0 : 0644);
+    bool whole = to >= 0 && write(to, file->data, file->size) == (ssize_t)file->size;
+    if (to >= 0) {
+        close(to);
+    }
+    return whole;
+}
+
 static bool make_file(const struct file *file, const char *path)
 {
     if (file->kind == FILE_FOLDER) {
@@ -54,12 +64,11 @@ static bool make_file(const struct file *file, const char *path)
     if (file->kind == FILE_FIFO) {
         return mkfifo(path, 0644) == 0;
     }
-    int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, file->kind == FILE_UNREADABLE ? 0 : 0644);
-    bool whole = to >= 0 && write(to, file->data, file->size) == (ssize_t)file->size;
-    if (to >= 0) {
-        close(to);
+    if (file->kind == FILE_LINK) {
+        const char *target = below_root(keep_text("/.linked%08x", file->hash));
+        return make_regular(file, target) && symlink(target, path) == 0;
     }
-    return whole;
+    return make_regular(file, path);
 }
 
 static void write_file(const struct file *file)

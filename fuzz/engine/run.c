@@ -189,6 +189,7 @@ static void clear(void)
     real_files_reset();
     libraries_reset();
     process_reset();
+    variables_reset();
 }
 
 /* A target that needs no loader. */

@@ -9,8 +9,9 @@
 
 enum { VARIABLES = 32, LIBRARIES = 64, FILE_BUCKETS = 512 };
 
-const char *const file_kind_words[] = {"a file",          "a folder",         "an unreadable file",
-                                       "a dangling link", "a link to itself", "a FIFO"};
+const char *const file_kind_words[] = {
+    "a file",           "a folder", "an unreadable file", "a dangling link",
+    "a link to itself", "a FIFO",   "a link to a file",   "a file without a type in its folder"};
 
 struct file *world_files;
 static struct file **last_file = &world_files;

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "limits/chain.h"
 #include "limits/crowd.h"
+#include "limits/known.h"
 #include "limits/outcome.h"
 
 #include <limits.h>
@@ -175,13 +176,21 @@ static void check_texts(unsigned number)
                 number, strlen(platform->suffix), strlen(function), address ? "another vendor's address" : "NULL");
     }
     /* All suffixes begin alike, so that no other vendor's suffix is at the end of this name. */
-    const char *other = keep_text("%sZ%s", front, platform->suffix + 1);
-    if (CALL(clGetExtensionFunctionAddress, AT(other)) == crowd_address(platform->member)) {
+    const char *const others[] = {keep_text("%sZ%s", front, platform->suffix + 1),
+                                  keep_text("%ss%s", front, platform->suffix + 1), keep_text("%sx", function)};
+    size_t count = number == special_platform ? sizeof others / sizeof *others : 1; /* they take a loader long */
+    for (size_t i = 0; i < count; i++) {
+        if (CALL(clGetExtensionFunctionAddress, AT(others[i])) != crowd_address(platform->member)) {
+            continue;
+        }
         finding(
             "wrong", "no-suffix-of-many",
             "clGetExtensionFunctionAddress reaches platform %u by a name that ends in all of its suffix (%zu bytes) "
-            "but the first byte",
-            number, strlen(platform->suffix));
+            "but %s",
+            number, strlen(platform->suffix),
+            i == 0   ? "the first byte"
+            : i == 1 ? "the case of a letter"
+                     : "has one byte more");
     }
 }
 
@@ -425,7 +434,7 @@ static void check_order(void)
     }
     once = offered;
     leave_out_copies(&once);
-    bool sorts = machine.of[CLASSES] && sorts_by_devices();
+    bool sorts = must_sort(&machine) || (machine.of[CLASSES] && sorts_by_devices());
     for (unsigned i = 1; i < once.count; i++) {
         unsigned a = once.platform[i - 1];
         unsigned b = once.platform[i];
@@ -433,9 +442,10 @@ static void check_order(void)
             const struct devices *one = &crowd_platforms[a].devices;
             const struct devices *other = &crowd_platforms[b].devices;
             finding("wrong", "order-of-devices",
-                    "platform %u (%u GPUs, %u CPUs, %u others) stands before platform %u (%u, %u, %u); two vendors are "
-                    "sorted by GPUs, and by CPUs",
-                    a, one->gpus, one->cpus, one->others, b, other->gpus, other->cpus, other->others);
+                    "platform %u (%u GPUs, %u CPUs, %u others) stands before platform %u (%u, %u, %u); %s", a,
+                    one->gpus, one->cpus, one->others, b, other->gpus, other->cpus, other->others,
+                    must_sort(&machine) ? "the loader asks for OCL_ICD_PLATFORM_SORT"
+                                        : "two vendors are sorted by GPUs, and by CPUs");
             return;
         }
         enum relation wanted = relation(a, b);
@@ -519,6 +529,9 @@ static unsigned inits_of_halves(unsigned layer)
 static void check_chain(void)
 {
     const struct outcome *small = layers_alone();
+    if (small) {
+        check_layers_are_honoured(&machine, small);
+    }
     if (chain_length < 2 || !small) {
         return;
     }
@@ -577,6 +590,10 @@ static void check_defaults(void)
     struct machine three = default_control();
     const struct outcome *small = control_of(&three);
     look_at_defaults(&offered, &outcome);
+    check_default_is_known(&machine, &offered, &outcome);
+    if (!offered.count) {
+        check_without_platforms(&outcome);
+    }
     if (!has_default_control() || !small || !small->known || small->count != 3 || machine.of[DUPLICATE] ||
         offered.count != crowd_platform_count || machine.of[PLATFORMS_COUNT] != 1 || machine.of[EACH] > 1) {
         return;
@@ -617,13 +634,18 @@ void target_run(void)
     is_control = false;
     outcome = (struct outcome){.known = true};
     machine_make(&machine);
+    call_first(&machine);
     look(&offered, &outcome);
+    begin_use();
+    check_first_again(&machine);
     const struct outcome *small = control_of(&small_machine);
     grey("loaders have variables and orders of their own");
     if (small && small->known) {
+        check_way_is_honoured(&machine, small);
         check_copies(small);
         check_order();
     }
+    check_layers(&machine, &offered);
     check_chain();
     /* A query takes a loader as long as there are platforms: not each of many is made. */
     unsigned step = 1 + offered.count / QUERIES;
@@ -643,6 +665,8 @@ void target_run(void)
         check_properties(offered.platform[0], machine.of[PAIRS]);
     }
     check_defaults();
+    check_use(&machine, &offered);
+    begin_end(&offered);
 }
 
 /* --- the end --- */
@@ -654,6 +678,7 @@ void target_ended(void)
         *control_keep(&control) = outcome;
         return;
     }
+    check_end(&machine);
     struct machine small_machine = machine_small(&machine);
     const struct outcome *small = control_of(&small_machine);
     if (!small || !small->known) {

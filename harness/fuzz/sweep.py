@@ -143,17 +143,46 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         *({"VENDORS_COUNT": 9, "CLASSES": 1, "VARIABLE": 6, "VARIABLE_FORM": form} for form in (0, 4, 5)),
         *({"LAYERS_COUNT": 2, "VARIABLE": number, "VARIABLE_FORM": form} for number in (4, 5) for form in (0, 4, 5)),
     ),
+    # Words have no length.
+    "VARIABLE_FORM": (
+        {"VENDORS_COUNT": 3, "UNLOADABLE": 1, "LAYERS_COUNT": 2, "VARIABLE": 4},
+        {"VENDORS_COUNT": 3, "UNLOADABLE": 1, "LAYERS_COUNT": 2, "VARIABLE": 5},
+        {"VENDORS_COUNT": 9, "CLASSES": 1, "VARIABLE": 6},
+        {"VENDORS_COUNT": 5, "VARIABLE": 7},
+    ),
     "PAIRS": ({}, {"VENDORS_COUNT": 3, "PAIR_PLACE": 2}),
     "LIST": ({"VENDORS_COUNT": 2},),
     "QUERY": ({"VENDORS_COUNT": 2}, _TALK),
     "FOLDER": ({"WAY": 1}, {"WAY": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}, {"WAY": 1} | _TALK),
     "ABSENT": ({}, {"WAY": 3}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}, _TALK),
-    "UNLOADABLE": ({"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 5, "PLATFORMS_COUNT": 0}),
+    "UNLOADABLE": (
+        {"VENDORS_COUNT": 3},
+        {"VENDORS_COUNT": 5, "PLATFORMS_COUNT": 0},
+        {"VENDORS_COUNT": 3, "PLATFORMS_COUNT": 3},
+        {"VENDORS_COUNT": 3, "LAYERS_COUNT": 2},
+    ),
+    "FIRST_CALL": ({}, {"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 3, "LAYERS_COUNT": 2}, {"VENDORS_COUNT": 0}),
+    "FILES_KIND": (
+        *({"VENDORS_COUNT": 3, "WAY": way} for way in (0, 1, 2, 4, 10)),
+        *({"LAYERS_COUNT": 3, "LAYER_WAY": way} for way in (1, 3)),
+    ),
+    "AGAIN": (
+        *({"VENDORS_COUNT": 5, "DUPLICATE": 2, "WAY": way} for way in (0, 3)),
+        *({"LAYERS_COUNT": 3, "LAYER_DUPLICATE": 2, "LAYER_WAY": way} for way in (0, 1)),
+    ),
+    "LINKER": (
+        *({"VENDORS_COUNT": 3, "WAY": way} for way in (0, 1, 2, 3, 4, 5)),
+        *({"LAYERS_COUNT": 3, "LAYER_WAY": way} for way in (0, 3)),
+    ),
+    "PRIVILEGED": (
+        *({"VENDORS_COUNT": 3, "WAY": way} for way in (0, 1, 2, 3, 4, 5, 6, 7, 15, 16, 17)),
+        *({"LAYERS_COUNT": 3, "LAYER_WAY": way} for way in (0, 1, 2, 3, 7)),
+    ),
 }
 # What is chosen by variables, beside each other: each may change what another one does.
 _CHOICES: Mapping[str, Sequence[int]] = {
-    "WAY": range(1, 15),
-    "LAYER_WAY": range(1, 7),
+    "WAY": range(1, 18),
+    "LAYER_WAY": range(1, 8),
     "LAYER_SCHEME": (1, 2),
     "SORT": (1, 2, 3),
     "DEFAULT": (1, 2, 3, 4),
@@ -165,7 +194,7 @@ _CHOICES: Mapping[str, Sequence[int]] = {
 # Loaders take long for many of these: quadratic time.
 _SLOW = ("VENDORS_COUNT", "PLATFORMS_COUNT", "REFUSED")
 # Values of a few kinds: one seed each is enough.
-_KINDS = 15
+_KINDS = 18
 
 
 @cache
@@ -182,7 +211,7 @@ def numbers() -> dict[str, int]:
 @cache
 def _most() -> dict[str, int | None]:
     text = (_SOURCES / "machine.c").read_text(encoding="utf-8")
-    rows = re.findall(r"\[(\w+)\] = \{(?:\s*\"[^\"]*\")+,\s*([\w -]+),", text)
+    rows = re.findall(r"\[(\w+)\] =\s*\{(?:\s*\"[^\"]*\")+,\s*([\w -]+),", text)
     if unknown := [name for name, most in rows if not (most.isdigit() or most.endswith("S - 1"))]:
         raise HarnessError(f"{_SOURCES / 'machine.c'}: the largest {unknown[0]} is neither a numeral nor a choice")
     return {name: int(most) if most.isdigit() else None for name, most in rows}

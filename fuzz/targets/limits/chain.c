@@ -9,6 +9,8 @@
 
 struct chain_layer chain[CHAIN];
 unsigned chain_length;
+cl_uint chain_platforms;
+void (*chain_at_end)(struct chain_layer *layer);
 static unsigned inits, ends, passes;
 
 static cl_int CL_API_CALL info(cl_uint what, size_t size, void *value, size_t *size_ret)
@@ -43,6 +45,9 @@ static cl_int deinit(unsigned number)
 {
     chain[number].deinits++;
     chain[number].end_order = ++ends;
+    if (chain_at_end) {
+        chain_at_end(&chain[number]);
+    }
     return CL_SUCCESS;
 }
 
@@ -53,6 +58,7 @@ static cl_int deinit(unsigned number)
     }                                                                                                              \
     static cl_int CL_API_CALL init##n(cl_uint length, const void *target, cl_uint *length_ret, const void **table) \
     {                                                                                                              \
+        chain[(n)-1000].older_inits++;                                                                             \
         return init((n)-1000, length, target, length_ret, table);                                                  \
     }                                                                                                              \
     static cl_int CL_API_CALL init_with##n(cl_uint length, const void *target, cl_uint *length_ret,                \
@@ -81,6 +87,11 @@ static cl_int init(unsigned number, cl_uint length, const void *target, cl_uint 
     layer->inits++;
     layer->order = ++inits;
     layer->target = target;
+    if (inits == 1) {
+        cl_int (*CL_API_CALL count)(cl_uint, cl_platform_id *, cl_uint *);
+        memcpy(&count, &layer->target[function_info[FUNCTION_clGetPlatformIDs].slot], sizeof count);
+        count(0, NULL, &chain_platforms);
+    }
     unsigned slot = (unsigned)function_info[FUNCTION_clFlush].slot;
     if (layer->kind == TABLE_WHOLE) {
         memcpy(layer->table, target, (length < TABLE_LENGTH ? length : TABLE_LENGTH) * sizeof *layer->table);
@@ -111,7 +122,8 @@ static void *symbol(const struct library *library, const char *name)
 
 void chain_clear(void)
 {
-    chain_length = 0;
+    chain_length = chain_platforms = 0;
+    chain_at_end = NULL;
     inits = ends = passes = 0;
 }
 

@@ -19,6 +19,7 @@ struct chain_layer {
     enum layer_table kind;
     bool hole;
     unsigned inits, deinits;   /* how often */
+    unsigned older_inits;      /* of them by clInitLayer */
     unsigned order, end_order; /* of the last of these among all layers, from 1 */
     unsigned passed;           /* calls of clFlush that went through it */
     unsigned pass_order;       /* of the last among all layers */
@@ -28,6 +29,10 @@ struct chain_layer {
 
 extern struct chain_layer chain[CHAIN];
 extern unsigned chain_length;
+/* The platforms that the first layer of all found in its target while it was initialised. */
+extern cl_uint chain_platforms;
+/* What is to be done while a layer is deinitialised; NULL: nothing. */
+extern void (*chain_at_end)(struct chain_layer *layer);
 
 void chain_clear(void);
 /* Adds a layer, and its library to the world. NULL where there are too many. */

@@ -14,7 +14,7 @@ static bool is_one_of(const char *value, const char *const *words, size_t count)
 /* Whether a variable is set to what no loader knows: it must be the same as without it. */
 static bool means_nothing(const struct machine *machine)
 {
-    static const char *const known[] = {"none", "devices", "True", "true", "T"};
+    static const char *const known[] = {"none", "devices", "True", "true", "T", "1"};
     unsigned variable = machine->of[VARIABLE];
     if (variable < VARIABLE_LEGACY || variable > VARIABLE_SORT) {
         return false;
@@ -22,9 +22,6 @@ static bool means_nothing(const struct machine *machine)
     struct machine shorter = *machine; /* longer than all that are known */
     shorter.of[VARIABLE_LENGTH] = shorter.of[VARIABLE_LENGTH] < 16 ? shorter.of[VARIABLE_LENGTH] : 16;
     const char *value = machine_value(&shorter);
-    if (*value && *value <= '9') {
-        return false;
-    }
     return !is_one_of(value, known, sizeof known / sizeof *known);
 }
 
@@ -39,6 +36,24 @@ static bool means_true(const struct machine *machine)
     return is_one_of(machine_value(machine), words, sizeof words / sizeof *words);
 }
 
+static bool is_true(const struct machine *machine, unsigned variable, enum noise noise)
+{
+    static const char *const words[] = {"True", "true", "T", "1"};
+    bool is_set = machine->of[VARIABLE] == variable && machine->of[VARIABLE_LENGTH] < 16;
+    return machine->of[NOISE] & noise ||
+           (is_set && is_one_of(machine_value(machine), words, sizeof words / sizeof *words));
+}
+
+bool is_legacy(const struct machine *machine)
+{
+    return is_true(machine, VARIABLE_LEGACY, NOISE_LEGACY);
+}
+
+bool is_kept_open(const struct machine *machine)
+{
+    return is_true(machine, VARIABLE_UNLOADING, NOISE_UNLOADING);
+}
+
 struct machine machine_small(const struct machine *machine)
 {
     struct machine small = *machine;
@@ -51,7 +66,7 @@ struct machine machine_small(const struct machine *machine)
     } else if (means_true(machine)) {
         small.of[VARIABLE_FORM] = FORM_TRUE;
         small.of[VARIABLE_LENGTH] = 0;
-    } else if (machine->of[VARIABLE_FORM] >= BEGUN) {
+    } else if (machine->of[VARIABLE_FORM] >= BEGUN && machine->of[VARIABLE_FORM] < FORM_WORDS) {
         /* The whole word: a part of it is another value. */
         small.of[VARIABLE_LENGTH] = machine->of[VARIABLE_LENGTH] < 8 ? machine->of[VARIABLE_LENGTH] : 8;
     }

@@ -154,7 +154,9 @@ uint64_t crowd_address(unsigned member)
 
 static cl_int enumerate(unsigned member, cl_uint room, cl_platform_id *list, cl_uint *count)
 {
-    const struct member *of = &members[member];
+    struct member *of = &members[member];
+    of->counted += count && !list;
+    of->listed += list != NULL;
     if ((list && !room) || (!list && !count)) {
         return CL_INVALID_VALUE;
     }
@@ -197,10 +199,10 @@ static cl_int bytes(const uint64_t *a, const void *from, size_t size)
 static cl_int platform_info(const struct crowd_platform *platform, const uint64_t *a)
 {
     const char *text;
-    const cl_bool unloadable = CL_TRUE;
+    const cl_bool unloadable = platform->unloadable;
     switch ((cl_platform_info)a[1]) {
     case CL_PLATFORM_UNLOADABLE_KHR:
-        return platform->unloadable ? bytes(a + 2, &unloadable, sizeof unloadable) : CL_INVALID_VALUE;
+        return bytes(a + 2, &unloadable, sizeof unloadable);
     case CL_PLATFORM_NAME:
         text = platform->name;
         break;

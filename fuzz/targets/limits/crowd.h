@@ -41,6 +41,7 @@ struct member {
     unsigned count;
     bool icd2;
     enum flaw flaw;
+    unsigned counted, listed; /* how often the loader asked for the number of its platforms, and for the list */
     struct library *library;
     void *table[TABLE_LENGTH];
 };

@@ -33,13 +33,15 @@ static const struct {
     [FILE_NAME] = {"bytes of the name of its file, without the ending", 251, 9},
     [TAIL] = {"bytes after the first line of its file", 66000, 3},
     [JUNK] = {"other files in the folder", 1090, 2},
-    [WAY] = {"way to the vendors (0 default folder, 1 OCL_ICD_VENDORS, 2 OPENCL_VENDOR_PATH, 3 OCL_ICD_FILENAMES; "
-             "OCL_ICD_VENDORS names 4 the special vendor's file, 5 its library, 10 that file by its name alone; 6 "
-             "OCL_ICD_FILENAMES beside the others, 7 OCL_ICD_VENDORS beside the others; one half each: 8 "
-             "OCL_ICD_FILENAMES and OCL_ICD_VENDORS, 9 OCL_ICD_VENDORS and OPENCL_VENDOR_PATH, 11 OCL_ICD_VENDORS and "
-             "the default folder, 12 OPENCL_VENDOR_PATH and it, 13 OCL_ICD_FILENAMES and it, 14 OCL_ICD_FILENAMES and "
-             "OPENCL_VENDOR_PATH)",
-             WAYS - 1, WAYS - 1},
+    [WAY] =
+        {"way to the vendors (0 default folder, 1 OCL_ICD_VENDORS, 2 OPENCL_VENDOR_PATH, 3 OCL_ICD_FILENAMES; "
+         "OCL_ICD_VENDORS names 4 the special vendor's file, 5 its library, 10 that file by its name alone; 6 "
+         "OCL_ICD_FILENAMES beside the others, 7 OCL_ICD_VENDORS beside the others; one half each: 8 "
+         "OCL_ICD_FILENAMES and OCL_ICD_VENDORS, 9 OCL_ICD_VENDORS and OPENCL_VENDOR_PATH, 11 OCL_ICD_VENDORS and "
+         "the default folder, 12 OPENCL_VENDOR_PATH and it, 13 OCL_ICD_FILENAMES and it, 14 OCL_ICD_FILENAMES and "
+         "OPENCL_VENDOR_PATH; all in the default folder: 15 OCL_ICD_VENDORS or 16 OPENCL_VENDOR_PATH names a folder that "
+         "is not there, 17 both are empty)",
+         WAYS - 1, WAYS - 1},
     [REVERSED] = {"the folder is in the reverse order of names", 1, 1},
     [DUPLICATE] = {"distance at which the special vendor is named again", 1090, 2},
     [REFUSED] = {"vendors between the others that are refused", 500, 1},
@@ -49,7 +51,8 @@ static const struct {
     [LAYER_DUPLICATE] = {"distance at which the first layer is named again", 300, 1},
     [LAYER_WAY] = {"way to the layers (0 OPENCL_LAYERS, 1 default folder, 2 OPENCL_LAYERS beside OPENCL_LAYER_PATH, 3 "
                    "OPENCL_LAYER_PATH beside OPENCL_LAYERS; one half each: 4 OPENCL_LAYERS and OPENCL_LAYER_PATH, 5 "
-                   "OPENCL_LAYER_PATH and the default folder, 6 OPENCL_LAYERS and it)",
+                   "OPENCL_LAYER_PATH and the default folder, 6 OPENCL_LAYERS and it; 7 all in the default folder, and "
+                   "OPENCL_LAYER_PATH names one that is not there)",
                    LAYER_WAYS - 1, LAYER_WAYS - 1},
     [LAYER_SCHEME] = {"scheme of layers (0 both, 1 clInitLayerWithProperties, 2 clInitLayer)", SCHEMES - 1,
                       SCHEMES - 1},
@@ -59,7 +62,9 @@ static const struct {
     [SORT] = {"OCL_ICD_PLATFORM_SORT (1 none, 2 devices, 3 version)", 3, 3},
     [VARIABLE] = {"variable (1 trace, 2 debug, 3 assume, 4 legacy, 5 unloading, 6 sort, 7 default)", 7, 7},
     [VARIABLE_LENGTH] = {"bytes of its value", 9000, 4},
-    [VARIABLE_FORM] = {"its form (0 letters, 1 digits, 2 True, 3 zeros and 1; 4, 5 a known word's beginning)", 5, 5},
+    [VARIABLE_FORM] =
+        {"its form (0 letters, 1 digits, 2 True, 3 zeros and 1; 4, 5 a known word's beginning; 6 to 17 a word)", 17,
+         17},
     [CLASSES] = {"pattern of devices", 255, 0},
     [ICD2] = {"platforms of cl_khr_icd 2.0 (1 all, 2 each second)", 2, 2},
     [PAIRS] = {"pairs of property lists", 2000, 2},
@@ -69,7 +74,10 @@ static const struct {
     [FOLDER] = {"bytes of the path of the folder that a variable names", 3839, 12},
     [ABSENT] = {"bytes of the name of one more library, and one more layer, which are not there", 70000, 9},
     [DEVICES_TYPE] = {"type of the special platform's devices (0 GPU, 1 CPU, 2 others)", 2, 2},
-    [UNLOADABLE] = {"libraries that can be unloaded (1 the special vendor's, 2 all)", 2, 2},
+    [UNLOADABLE] =
+        {"libraries that can be unloaded (1 the special vendor's, 2 all, 3 none, and all say that they know the "
+         "query)",
+         3, 3},
     [ALIKE] = {"bytes that the names of all files begin with", 240, 2},
     [EMPTY] = {"empty elements after the first one of OCL_ICD_FILENAMES and of OPENCL_LAYERS", 300, 0},
     [CAPITALS] = {"the first half of the names of files have capitals", 1, 0},
@@ -84,13 +92,22 @@ static const struct {
     [BEGINNING] = {"separators before OCL_ICD_FILENAMES and OPENCL_LAYERS", 300, 0},
     [SHORT] = {"names of files have one letter", 1, 0},
     [SPELLING] = {"what stands in the names of folders, files and libraries", 15, 0},
+    [FIRST_CALL] =
+        {"the first call (0 clGetPlatformIDs, 1 clGetExtensionFunctionAddress, 2 the same for no platform, 3 "
+         "clCreateContextFromType, 4 clGetGLContextInfoKHR, 5 clGetPlatformInfo, 6 clGetDeviceIDs, 7 "
+         "clUnloadCompiler, 8 clWaitForEvents, 9 clReleaseContext)",
+         9, 0},
+    [FILES_KIND] = {"files are links (1), or in folders that do not say what they are (2)", 2, 0},
+    [AGAIN] = {"what is named again is named by another path", 1, 0},
+    [LINKER] = {"libraries are named without a folder", 1, 0},
+    [PRIVILEGED] = {"the process has privileges that its caller lacks", 1, 1},
 };
 
 _Static_assert(PATH_MAX == 4096 && NAME_MAX == 255, "the lengths of paths above");
 _Static_assert(CHAIN == 300, "the numbers of layers above");
 _Static_assert(TABLE_KINDS == 3, "the numbers of tables above");
 _Static_assert(NOISE_ALL == 63, "the numbers of variables above");
-_Static_assert(FORM_WORD == 7, "the forms above");
+_Static_assert(FORM_WORD == 7 && FORM_WORDS + WORDS == 18, "the forms above");
 
 /* Every one of these is part of a name, for all loaders. */
 static const char *const spellings[] = {"",  " ", ".icd", ".lay", ".so", "-", "%n%s%s%s", "\\",
@@ -144,6 +161,8 @@ struct machine machine_from_input(void)
         machine.of[number] = number_from(number);
     }
     machine.of[NOISE] &= ~noise_of_variable(machine.of[VARIABLE]);
+    bool halves = has_halves(&machine) || has_layer_halves(&machine);
+    machine.of[PRIVILEGED] = halves ? 0 : machine.of[PRIVILEGED];
     return machine;
 }
 
@@ -178,8 +197,14 @@ static const char *begun(const char *word, unsigned length)
 
 const char *machine_value(const struct machine *machine)
 {
+    /* Nothing that a loader knows, but near to it. */
+    static const char *const words[WORDS] = {"TRUE", "yes", "on", "0",    "t",       "2",
+                                             "01",   " 1",  "1 ", "None", "Devices", ""};
     unsigned length = machine->of[VARIABLE_LENGTH];
     bool sort = machine->of[VARIABLE] == VARIABLE_SORT;
+    if (machine->of[VARIABLE_FORM] >= FORM_WORDS) {
+        return words[machine->of[VARIABLE_FORM] - FORM_WORDS];
+    }
     switch (machine->of[VARIABLE_FORM]) {
     case 1:
         return filled("", length, '7');
@@ -334,12 +359,12 @@ static void long_texts(const struct machine *machine)
     platform->name = filled(platform->name, machine->of[NAME], 'n');
     platform->version = filled(platform->version, machine->of[VERSION], 'v');
     /* Where the special vendor has no platform, this one is another vendor's, which is as all others. */
-    platform->unloadable = machine->of[UNLOADABLE] && platform->member == special_member;
+    platform->unloadable = machine->of[UNLOADABLE] % 3 && platform->member == special_member;
     for (unsigned p = 0; p < crowd_platform_count && machine->of[UNLOADABLE] > 1; p++) {
-        crowd_platforms[p].unloadable = true;
+        crowd_platforms[p].unloadable = machine->of[UNLOADABLE] == 2;
         crowd_platforms[p].extensions = "cl_khr_icd cl_khr_icd_unloadable";
     }
-    if (machine->of[EXTENSIONS] || platform->unloadable) {
+    if ((machine->of[EXTENSIONS] && machine->of[UNLOADABLE] < 3) || platform->unloadable) {
         platform->extensions = keep_text("%s cl_khr_icd%s", filled("cl_", machine->of[EXTENSIONS], 'e'),
                                          platform->unloadable ? " cl_khr_icd_unloadable" : "");
     }
@@ -438,6 +463,9 @@ static const char *absent(const struct machine *machine)
 static const char *library_path(const struct machine *machine, unsigned member)
 {
     const char *name = keep_text("%sv%u.so", spellings[machine->of[SPELLING]], member);
+    if (machine->of[LINKER] && (member != special_member || !machine->of[PATH])) {
+        return name;
+    }
     return member == special_member ? long_path("/lib/", name, machine->of[PATH]) : keep_text("/lib/%s", name);
 }
 
@@ -448,6 +476,18 @@ static const char *short_name(const struct machine *machine, unsigned number, un
     unsigned letter = machine->of[REVERSED] ? LETTERS - 1 - number : number;
     bool is_short = machine->of[SHORT] && count + MORE <= LETTERS && !machine->of[LAYER_DUPLICATE];
     return is_short ? keep_text("%c", (char)('a' + letter)) : otherwise;
+}
+
+static enum file_kind kind_of_files(const struct machine *machine)
+{
+    static const enum file_kind kinds[] = {FILE_REGULAR, FILE_LINK, FILE_UNTYPED};
+    return kinds[machine->of[FILES_KIND]];
+}
+
+/* Another path of the same library, where the machine has such. */
+static const char *path_again(const struct machine *machine, const char *library)
+{
+    return machine->of[AGAIN] && *library == '/' ? keep_text("/.%s", library) : library;
 }
 
 static const char *add_file(const struct machine *machine, unsigned number, const char *library)
@@ -462,7 +502,7 @@ static const char *add_file(const struct machine *machine, unsigned number, cons
     const char *path = keep_text("%s/%s.icd", folder_of(machine), begin);
     const char *tail = special && machine->of[TAIL] ? filled("#", machine->of[TAIL], 't') : "";
     const char *content = keep_text("%s%s%s", library, *tail ? "\n" : line_end(machine), tail);
-    world_file(path, FILE_REGULAR, content, strlen(content));
+    world_file(path, kind_of_files(machine), content, strlen(content));
     return path;
 }
 
@@ -525,7 +565,7 @@ static void make_files(const struct machine *machine)
     unsigned again = machine->of[DUPLICATE] ? special_member + machine->of[DUPLICATE] : MEMBERS + 1;
     const char *list = "";
     const char *special_file = "";
-    size_t room = (size_t)(member_count + 3) * 32 + 2 * (size_t)machine->of[PATH] + machine->of[ABSENT];
+    size_t room = (size_t)(member_count + 4) * 32 + 2 * (size_t)machine->of[PATH] + machine->of[ABSENT];
     room += machine->of[EMPTY] + machine->of[ENDING];
     room += machine->of[BEGINNING];
     char *to = way == WAY_LIST || way == WAY_LIST_BESIDE ? keep(room) : NULL;
@@ -546,7 +586,7 @@ static void make_files(const struct machine *machine)
         crowd_library(m, library);
         const char *names[2] = {library, NULL};
         if (!was_again && m >= special_member && (m + 1 == again || m + 1 == member_count)) {
-            names[1] = library_path(machine, special_member);
+            names[1] = path_again(machine, library_path(machine, special_member));
             was_again = true;
         }
         for (int i = 0; i < 2 && names[i]; i++) {
@@ -572,6 +612,15 @@ static void make_files(const struct machine *machine)
     const char *values[] = {
         NULL, folder, folder, to ? whole : list, special_file, library_path(machine, special_member)};
     const char *name = strrchr(special_file, '/');
+    if (way == WAY_VENDORS_NOWHERE || way == WAY_PATH_NOWHERE) {
+        world_variable(way == WAY_VENDORS_NOWHERE ? "OCL_ICD_VENDORS" : "OPENCL_VENDOR_PATH", "/nowhere");
+        return;
+    }
+    if (way == WAY_EMPTY) {
+        world_variable("OCL_ICD_VENDORS", "");
+        world_variable("OPENCL_VENDOR_PATH", "");
+        return;
+    }
     if (way == WAY_NAME) {
         world_variable("OCL_ICD_VENDORS", name ? name + 1 : "0000.icd");
         return;
@@ -627,12 +676,14 @@ static void make_variables(const struct machine *machine)
 
 static bool has_layer_files(const struct machine *machine)
 {
-    return machine->of[LAYER_WAY] == LAYER_WAY_FILES || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE;
+    return machine->of[LAYER_WAY] == LAYER_WAY_FILES || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE ||
+           machine->of[LAYER_WAY] == LAYER_WAY_NOWHERE;
 }
 
 static const char *layer_folder(const struct machine *machine)
 {
-    bool named = machine->of[FOLDER] || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE;
+    bool named = (machine->of[FOLDER] || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE) &&
+                 machine->of[LAYER_WAY] != LAYER_WAY_NOWHERE;
     return named ? long_path("/", spelled(machine, "layers"), machine->of[FOLDER]) : "/etc/OpenCL/layers";
 }
 
@@ -645,7 +696,8 @@ static void add_layer_file(const struct machine *machine, unsigned number, const
         const char *begin = front(machine, number - (number > 0), machine->of[LAYERS_COUNT]); /* from 1 on */
         const char *content = keep_text("%s%s", library, line_end(machine));
         begin = short_name(machine, number, machine->of[LAYERS_COUNT], keep_text("%s%04u", begin, name));
-        world_file(keep_text("%s/%s.lay", layer_folder(machine), begin), FILE_REGULAR, content, strlen(content));
+        const char *path = keep_text("%s/%s.lay", layer_folder(machine), begin);
+        world_file(path, kind_of_files(machine), content, strlen(content));
     }
 }
 
@@ -695,7 +747,7 @@ static void make_layers(const struct machine *machine)
     }
     unsigned count = machine->of[LAYERS_COUNT];
     unsigned again = machine->of[LAYER_DUPLICATE];
-    char *list = keep((size_t)(count + 3) * 32 + 2 * (size_t)machine->of[LAYER_PATH] + machine->of[ABSENT] +
+    char *list = keep((size_t)(count + 4) * 32 + 2 * (size_t)machine->of[LAYER_PATH] + machine->of[ABSENT] +
                       machine->of[EMPTY] + machine->of[ENDING] + machine->of[BEGINNING]);
     const char *whole = list;
     list = stpcpy(list, filled("", machine->of[BEGINNING], ':'));
@@ -709,13 +761,15 @@ static void make_layers(const struct machine *machine)
     }
     for (unsigned i = 0, number = 0; i < count; i++) {
         const char *name = keep_text("%sl%u.so", spellings[machine->of[SPELLING]], i);
-        const char *path =
-            i + 1 == count ? long_path("/layers/", name, machine->of[LAYER_PATH]) : keep_text("/layers/%s", name);
+        const char *folder = machine->of[LINKER] ? "" : "/layers/";
+        const char *path = i + 1 == count && (*folder || machine->of[LAYER_PATH])
+                               ? long_path("/layers/", name, machine->of[LAYER_PATH])
+                               : keep_text("%s%s", folder, name);
         first = i ? first : path;
         add_layer(machine, path);
         bool twice = again && (i + 1 == again || (i + 1 == count && again > count));
         for (int n = 0; n <= twice; n++) {
-            const char *named = n ? first : path;
+            const char *named = n ? path_again(machine, first) : path;
             to = to == list ? to : parted(machine, to, to == end_of_first);
             to = stpcpy(to, named);
             end_of_first = end_of_first ? end_of_first : to;
@@ -723,8 +777,12 @@ static void make_layers(const struct machine *machine)
         }
     }
     stpcpy(to, filled("", machine->of[ENDING], ':'));
-    bool beside = machine->of[LAYER_WAY] >= LAYER_WAY_LIST_BESIDE;
+    bool beside = machine->of[LAYER_WAY] == LAYER_WAY_LIST_BESIDE || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE;
     bool files = has_layer_files(machine);
+    if (count && machine->of[LAYER_WAY] == LAYER_WAY_NOWHERE) {
+        world_variable("OPENCL_LAYER_PATH", "/nowhere");
+        return;
+    }
     if (count && (!files || beside)) {
         world_variable("OPENCL_LAYERS", files ? NOT_THERE : whole);
     }
@@ -736,6 +794,7 @@ static void make_layers(const struct machine *machine)
 void machine_make(const struct machine *machine)
 {
     world_room_for_libraries(machine->of[VENDORS_COUNT] + machine->of[REFUSED] + machine->of[LAYERS_COUNT] + 1);
+    world_privileged(machine->of[PRIVILEGED]);
     make_vendors(machine);
     make_variables(machine); /* empty ones are set again where they are in use */
     make_files(machine);

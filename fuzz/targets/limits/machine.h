@@ -59,6 +59,11 @@ enum number {
     BEGINNING,    /* separators before the first element of a list */
     SHORT,        /* the names of files have one letter, while there are letters */
     SPELLING,     /* what stands in the names of folders, files and libraries */
+    FIRST_CALL,   /* the application's first call */
+    FILES_KIND,   /* files are links, or in folders that do not say what they are */
+    AGAIN,        /* what is named again is named by another path */
+    LINKER,       /* libraries are named without a folder, for the dynamic linker */
+    PRIVILEGED,   /* the process has privileges that its caller lacks */
     NUMBERS,
     CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
     CLASS_B,
@@ -81,7 +86,7 @@ enum noise {
 
 /* Of VARIABLE and VARIABLE_FORM, those that mean something; forms from BEGUN on are the beginning of a word. */
 enum { VARIABLE_LEGACY = 4, VARIABLE_UNLOADING, VARIABLE_SORT, VARIABLE_DEFAULT };
-enum { FORM_TRUE = 2, BEGUN = 4 };
+enum { FORM_TRUE = 2, BEGUN = 4, FORM_WORDS = 6, WORDS = 12 };
 
 /* OCL_ICD_PLATFORM_SORT. */
 enum { SORT_NONE = 1, SORT_DEVICES };
@@ -107,6 +112,9 @@ enum way {
     WAY_PATH_AND_DEFAULT,
     WAY_LIST_AND_DEFAULT,
     WAY_LIST_AND_PATH,
+    WAY_VENDORS_NOWHERE, /* all are in the default folder, and the variable names one that is not there */
+    WAY_PATH_NOWHERE,
+    WAY_EMPTY, /* all are in the default folder, and the variables that name another one are empty */
     WAYS
 };
 enum layer_way {
@@ -117,6 +125,7 @@ enum layer_way {
     LAYER_WAY_LIST_AND_FILES,
     LAYER_WAY_FILES_AND_DEFAULT,
     LAYER_WAY_LIST_AND_DEFAULT,
+    LAYER_WAY_NOWHERE, /* as WAY_PATH_NOWHERE */
     LAYER_WAYS
 };
 
@@ -144,6 +153,9 @@ struct machine machine_of_layers(const struct machine *machine);
 struct machine machine_of_two(const struct machine *machine, unsigned class_a, unsigned class_b);
 /* One with three platforms, for the default among them, and no other variable. */
 struct machine machine_of_three(const struct machine *machine);
+/* Whether a variable has one of the words for True. */
+bool is_legacy(const struct machine *machine);
+bool is_kept_open(const struct machine *machine);
 /* Whether the default that it sets is a number. */
 bool is_default_number(const struct machine *machine);
 /* One with two vendors, each named by a variable, of which one is set: 1 or 2. */

@@ -14,6 +14,7 @@ static unsigned copies[CROWD_PLATFORMS];
 /* --- controls --- */
 
 enum { KEPT = 4096 };
+enum { UNWRITTEN = 4711 };
 
 static struct {
     struct machine machine;
@@ -113,6 +114,14 @@ static void check_refusals(cl_int result, cl_uint count)
     }
 }
 
+static bool is_opencl_version(const char *text)
+{
+    static const char begin[] = "OpenCL ";
+    bool begins = strncmp(text, begin, sizeof begin - 1) == 0;
+    const char *number = begins ? text + sizeof begin - 1 : "";
+    return number[0] >= '1' && number[0] <= '9' && number[1] == '.' && number[2] >= '0' && number[2] <= '9';
+}
+
 /* What a loader says of itself, where it does (cl_loader_info): each text in just enough room, and in less. */
 static void check_loader_info(void)
 {
@@ -135,10 +144,16 @@ static void check_loader_info(void)
         char *less = guarded(size - 1);
         result = ((information *)(uintptr_t)entry)(query, size, text, NULL);
         const cl_int refused = ((information *)(uintptr_t)entry)(query, size - 1, less, NULL);
-        if (result != CL_SUCCESS || text[size - 1] || strlen(text) + 1 != size || refused != CL_INVALID_VALUE) {
+        const cl_int nothing = ((information *)(uintptr_t)entry)(query, 0, NULL, NULL);
+        if (result != CL_SUCCESS || text[size - 1] || strlen(text) + 1 != size || refused != CL_INVALID_VALUE ||
+            nothing != CL_SUCCESS) {
             finding("wrong", "loader-info-text",
                     "clGetICDLoaderInfoOCLICD(%u) answers %d in room for its %zu bytes, and %d in room for one less",
                     query, result, size, refused);
+            return;
+        }
+        if (is_opencl_version(text) != (query == FIRST_QUERY)) {
+            finding("wrong", "loader-info-version", "clGetICDLoaderInfoOCLICD(%u) answers \"%.60s\"", query, text);
             return;
         }
     }
@@ -146,7 +161,7 @@ static void check_loader_info(void)
 
 void look(struct offered_list *offered, struct outcome *outcome)
 {
-    cl_uint count = 0;
+    cl_uint count = UNWRITTEN;
     memset(copies, 0, crowd_platform_count * sizeof *copies);
     offered->count = 0;
     cl_int result = (cl_int)CALL(clGetPlatformIDs, 0, 0, AT(&count));
