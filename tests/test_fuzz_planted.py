@@ -77,7 +77,7 @@ def test_an_order_is_compared_where_there_is_one(fuzz_build: builds.FuzzBuild, t
 
 
 def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild, tmp_path: Path) -> None:
-    """A part of them, as above: ci/fuzz begins with all of them, and ci/nightly runs all in these tests, too."""
+    """A part of them, as above: ci/nightly runs all in these tests, and its campaigns begin with them, too."""
     everything = sorted(set(sweep.limits()))
     assert len(everything) > 7000
     chosen = everything[:: 1 if WHOLE else 7]
