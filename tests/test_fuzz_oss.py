@@ -26,7 +26,9 @@ FLAGS = {
     "memory": "-fsanitize=memory,fuzzer-no-link -fsanitize-memory-track-origins",
     "coverage": "-fprofile-instr-generate -fcoverage-mapping",
 }
-SANITIZERS = list(FLAGS) if os.environ.get("CLHARNESS_WHOLE_TESTS") else ["address"]
+WHOLE = bool(os.environ.get("CLHARNESS_WHOLE_TESTS"))
+SANITIZERS = list(FLAGS) if WHOLE else ["address"]
+OPTIMISATION = "-O1" if WHOLE else "-O0"  # the services have -O1, which takes a third longer to build
 
 
 @pytest.fixture(scope="module", params=SANITIZERS)
@@ -46,7 +48,7 @@ def out(tmp_path_factory: pytest.TempPathFactory, sanitizer: str) -> Path:
     folder = tmp_path_factory.mktemp("oss-fuzz")
     work = build().folder / "oss-fuzz" / sanitizer
     (work / "src").mkdir(parents=True, exist_ok=True)
-    flags = f"-O1 -fno-omit-frame-pointer -gline-tables-only {FLAGS[sanitizer]}"
+    flags = f"{OPTIMISATION} -fno-omit-frame-pointer -gline-tables-only {FLAGS[sanitizer]}"
     variables = {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "CC": "clang",
