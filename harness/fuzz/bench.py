@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from harness.fuzz import builds
 from harness.fuzz.blocks import blocks_file
 from harness.fuzz.subject import FuzzSubject, fuzz_subject
 from harness.fuzz.target_process import Setting, environment
+from harness.subject.identify import VULKAN_LOADER, identify
 
 _SECONDS = 0.5  # of CPU time, roughly, for each number
 _PROCESSES = 20  # of a process per input
@@ -25,21 +26,37 @@ _ENDED = re.compile(r"^clharness-fuzz: (.*) ended with ", re.M)
 _READ = re.compile(r": read (\d+) inputs")
 
 
-def measure_targets(loader: Path | None, tell: Callable[[str], None]) -> list[dict[str, Any]]:
+def measure_targets(
+    loader: Path | None, tell: Callable[[str], None], only: Collection[str] = ()
+) -> list[dict[str, Any]]:
     """For each target: inputs a CPU second in one process and with a process each, with and without sanitizer.
 
-    `tell` is told what is done now.
+    With a loader, the targets that take one of its kind; else all, with the reference loaders that this build has.
+    `tell` is told what is done now; `only` are the targets to measure, where not all of them are.
     """
     tell("building the fuzz targets")
-    names = [name for name in builds.targets() if name != builds.OF_ICD]
-    ordinary, fuzzed = builds.ordinary(names), builds.make(builds.LIBFUZZER, names)
-    subject = fuzz_subject(loader or fuzzed.reference_loader(), "libfuzzer")
-    plain = subject if loader and not subject.sanitized else fuzz_subject(ordinary.reference_loader(), "libfuzzer")
+    kinds = [identify(loader) is VULKAN_LOADER] if loader else [False] if build().vulkan is None else [False, True]
+    planned = [plan for vulkan in kinds for plan in _planned(loader, vulkan, only)]
     results = []
-    for number, name in enumerate(names, 1):
-        tell(f"measuring {name} ({number} of {len(names)})")
-        results.append(_measure(name, ordinary, fuzzed, plain, subject))
+    for number, plan in enumerate(planned, 1):
+        tell(f"measuring {plan[0]} ({number} of {len(planned)})")
+        results.append(_measure(*plan))
     return results
+
+
+def _planned(
+    loader: Path | None, vulkan: bool, only: Collection[str]
+) -> list[tuple[str, builds.FuzzBuild, builds.FuzzBuild, FuzzSubject, FuzzSubject]]:
+    """The targets of a kind, as `_measure` takes them."""
+    names = [name for name in builds.chosen_targets((), True, vulkan) if not only or name in only]
+    if not names:
+        return []
+    ordinary, fuzzed = builds.ordinary(names), builds.make(builds.LIBFUZZER, names)
+    subject = fuzz_subject(loader or fuzzed.reference_loader(vulkan), "libfuzzer")
+    plain = (
+        subject if loader and not subject.sanitized else fuzz_subject(ordinary.reference_loader(vulkan), "libfuzzer")
+    )
+    return [(name, ordinary, fuzzed, plain, subject) for name in names]
 
 
 def _measure(
