@@ -298,6 +298,19 @@ static void check_order_of_halves(void)
 {
     bool named_by_both = machine.of[BOTH] || !half_is_list(&machine);
     bool is_even = !machine.of[CLASSES] && machine.of[DEVICES_COUNT] == 1;
+    struct machine first = machine_of_half(&machine, 1);
+    const struct outcome *list = control_of(&first);
+    /* What a list names has the place that it has there, also where a folder names it again (DISC-ENV-011). */
+    bool by_list = machine.of[BOTH] && half_is_list(&machine) && list && list->known && list->special_copies == 1;
+    for (unsigned i = 1; by_list && is_even && i < offered.count; i++) {
+        if (crowd_platforms[offered.platform[i - 1]].member > crowd_platforms[offered.platform[i]].member) {
+            finding("wrong", "order-of-both",
+                    "platform %u stands before platform %u: OCL_ICD_FILENAMES and a folder name both, the list in the "
+                    "other order",
+                    offered.platform[i - 1], offered.platform[i]);
+            return;
+        }
+    }
     for (unsigned i = 1; !named_by_both && is_even && i < offered.count; i++) {
         unsigned a = offered.platform[i - 1];
         unsigned b = offered.platform[i];

@@ -60,7 +60,11 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     ),
     "FILE_NAME": ({"VENDORS_COUNT": 3}, {"WAY": 4}, {"WAY": 10}, {"VENDORS_COUNT": 3} | _TALK),
     "TAIL": ({"VENDORS_COUNT": 3},),
-    "JUNK": ({"VENDORS_COUNT": 3},),
+    "JUNK": ({"VENDORS_COUNT": 3}, {"LAYERS_COUNT": 3, "LAYER_WAY": 1}),
+    "RELATIVE": (
+        *({"VENDORS_COUNT": 3, "WAY": way} for way in (0, 1, 2, 3, 5)),
+        *({"LAYERS_COUNT": 3, "LAYER_WAY": way} for way in (0, 3)),
+    ),
     "WAY": ({}, *({"VENDORS_COUNT": count} for count in (3, 40, 130)), {"VENDORS_COUNT": 4, "BOTH": 1}),
     "LAYER_WAY": (*({"LAYERS_COUNT": count} for count in (2, 40, 130)), {"LAYERS_COUNT": 4, "BOTH": 1}),
     "NOISE": (
@@ -76,6 +80,7 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "BOTH": (
         *({"VENDORS_COUNT": 40, "WAY": way} for way in _HALVES),
         *({"LAYERS_COUNT": 20, "LAYER_WAY": way} for way in (4, 5, 6)),
+        *({"VENDORS_COUNT": 5, "WAY": way, "REVERSED": 1} for way in _HALVES),
     ),
     "BARE": ({"VENDORS_COUNT": 3}, {"WAY": 4}, {"LAYERS_COUNT": 3, "LAYER_WAY": 1}),
     "SPELLING": (
@@ -113,7 +118,7 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         {"VENDORS_COUNT": 120, "PLACE": 1},
         {"VENDORS_COUNT": 300, "PLACE": 1},
     ),
-    "REFUSED": tuple({"VENDORS_COUNT": 40, "FLAW": flaw} for flaw in range(1, 5)),
+    "REFUSED": tuple({"VENDORS_COUNT": 40, "FLAW": flaw} for flaw in range(1, 6)),
     "LAYERS_COUNT": (
         {},
         *({"LAYER_WAY": 1, "REVERSED": order} for order in range(2)),

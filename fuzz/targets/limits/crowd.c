@@ -163,6 +163,12 @@ static cl_int enumerate(unsigned member, cl_uint room, cl_platform_id *list, cl_
     if (of->flaw == FLAW_ERROR) {
         return CL_OUT_OF_HOST_MEMORY;
     }
+    if (of->flaw == FLAW_NO_LIST) { /* it counts a platform, and cannot give it */
+        if (count) {
+            *count = 1;
+        }
+        return list ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    }
     if (count) {
         *count = of->count;
     }
@@ -248,6 +254,7 @@ static cl_int device_ids(const struct crowd_platform *platform, const uint64_t *
 
 static uint64_t set_data(struct crowd_platform *platform, void *data)
 {
+    platform->handed++;
     for (int kind = 0; kind < HANDLE_COUNT; kind++) {
         platform->object[kind].dispatch_data = data;
     }
@@ -360,6 +367,7 @@ struct crowd_platform *crowd_platform(struct devices of)
     platform->version = "OpenCL 3.0 clharness";
     platform->extensions = "cl_khr_icd";
     platform->unloadable = false;
+    platform->handed = 0;
     device_count += count;
     crowd_platform_count++;
     members[member_count - 1].count++;

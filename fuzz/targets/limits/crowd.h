@@ -28,13 +28,14 @@ struct crowd_platform {
     struct handle object[HANDLE_COUNT];
     struct handle *device;
     struct devices devices;
+    unsigned handed; /* how often it was given dispatch data */
     const char *suffix, *name, *version, *extensions;
     bool unloadable;
     unsigned member;
 };
 
 /* Ways in which loaders may refuse a vendor. */
-enum flaw { FLAW_NONE, FLAW_NO_FUNCTIONS, FLAW_NO_PLATFORMS, FLAW_ERROR, FLAW_NO_LIBRARY, FLAWS };
+enum flaw { FLAW_NONE, FLAW_NO_FUNCTIONS, FLAW_NO_PLATFORMS, FLAW_ERROR, FLAW_NO_LIBRARY, FLAW_NO_LIST, FLAWS };
 
 struct member {
     unsigned first; /* of its platforms, which stand together */

@@ -314,12 +314,29 @@ void begin_use(void)
     opened = all_opened();
 }
 
+/* What a platform is given by the loader is its own for good (DISP-ICD2-016). */
+static void check_dispatch_data(const struct machine *machine, const struct offered_list *offered)
+{
+    bool named_again = machine->of[DUPLICATE] || machine->of[BOTH];
+    for (unsigned i = 0; i < offered->count && !named_again; i++) {
+        const struct crowd_platform *platform = &crowd_platforms[offered->platform[i]];
+        if (platform->handed > 1) {
+            finding("wrong", "dispatch-data-again", "platform %u of %u is given dispatch data %u times",
+                    offered->platform[i], offered->count, platform->handed);
+            return;
+        }
+    }
+}
+
 static void check_list_again(const struct offered_list *offered)
 {
     cl_uint count = 0;
-    cl_platform_id *list = guarded(offered->count * sizeof *list);
+    cl_platform_id *list = keep(offered->count * sizeof *list);
     CALL(clGetPlatformIDs, offered->count, AT(list), AT(&count));
     bool same = count == offered->count;
+    cl_platform_id *alone = keep(offered->count * sizeof *list);
+    CALL(clGetPlatformIDs, offered->count, AT(alone), 0);
+    same = same && memcmp(list, alone, offered->count * sizeof *list) == 0;
     for (unsigned i = 0; same && i < count; i++) {
         same = crowd_platform_of(AT(list[i])) == &crowd_platforms[offered->platform[i]];
     }
@@ -343,6 +360,7 @@ void check_use(const struct machine *machine, const struct offered_list *offered
             return;
         }
     }
+    check_dispatch_data(machine, offered);
     if (offered->count) {
         check_list_again(offered);
     }

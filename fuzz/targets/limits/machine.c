@@ -45,7 +45,8 @@ static const struct {
     [REVERSED] = {"the folder is in the reverse order of names", 1, 1},
     [DUPLICATE] = {"distance at which the special vendor is named again", 1090, 2},
     [REFUSED] = {"vendors between the others that are refused", 500, 1},
-    [FLAW] = {"what is wrong with them (1 functions, 2 no platforms, 3 an error, 4 no library)", FLAWS - 1, FLAWS - 1},
+    [FLAW] = {"what is wrong with them (1 functions, 2 no platforms, 3 an error, 4 no library, 5 no list)", FLAWS - 1,
+              FLAWS - 1},
     [LAYERS_COUNT] = {"layers", 300, 2},
     [LAYER_PATH] = {"bytes of the last layer's path", 4095, 9},
     [LAYER_DUPLICATE] = {"distance at which the first layer is named again", 300, 1},
@@ -101,6 +102,7 @@ static const struct {
     [AGAIN] = {"what is named again is named by another path", 1, 0},
     [LINKER] = {"libraries are named without a folder", 1, 0},
     [PRIVILEGED] = {"the process has privileges that its caller lacks", 1, 1},
+    [RELATIVE] = {"folders and libraries are named from the working directory", 1, 0},
 };
 
 _Static_assert(PATH_MAX == 4096 && NAME_MAX == 255, "the lengths of paths above");
@@ -424,6 +426,7 @@ static const char *folder_of(const struct machine *machine)
 /* The same as a variable names it. */
 static const char *named_folder(const struct machine *machine, const char *folder)
 {
+    folder += machine->of[RELATIVE] && *folder == '/';
     return keep_text("%s%s", folder, filled("", machine->of[SLASHES], '/'));
 }
 
@@ -466,7 +469,8 @@ static const char *library_path(const struct machine *machine, unsigned member)
     if (machine->of[LINKER] && (member != special_member || !machine->of[PATH])) {
         return name;
     }
-    return member == special_member ? long_path("/lib/", name, machine->of[PATH]) : keep_text("/lib/%s", name);
+    const char *folder = machine->of[RELATIVE] ? "lib/" : "/lib/";
+    return member == special_member ? long_path(folder, name, machine->of[PATH]) : keep_text("%s%s", folder, name);
 }
 
 /* The name of a file by its number among so many: a letter, where names are short and there are letters for all. */
@@ -506,10 +510,10 @@ static const char *add_file(const struct machine *machine, unsigned number, cons
     return path;
 }
 
-static void junk(const struct machine *machine, unsigned begin, unsigned end)
+static void junk(const char *folder, unsigned begin, unsigned end)
 {
     for (unsigned i = begin; i < end; i++) {
-        world_file(keep_text("%s/junk%u.txt", folder_of(machine), i), FILE_REGULAR, "/lib/v0.so\n", 11);
+        world_file(keep_text("%s/junk%u.txt", folder, i), FILE_REGULAR, "/lib/v0.so\n", 11);
     }
 }
 
@@ -537,12 +541,15 @@ static void make_halves(const struct machine *machine)
     char *names = keep((size_t)member_count * 32 + machine->of[PATH] + machine->of[ENDING] + 1);
     char *to = names;
     for (unsigned m = 0; m < member_count; m++) {
-        const char *library = library_path(machine, m);
-        crowd_library(m, library);
-        for (unsigned half = 0; half < 2; half++) {
-            bool is_here = m % 2 == half || machine->of[BOTH];
-            if (is_here && machine->of[HALF] != 2 - half) {
-                to = name_half(to, to == names, folders[places[half]], m, "icd", library);
+        crowd_library(m, library_path(machine, m));
+    }
+    for (unsigned half = 0; half < 2; half++) {
+        for (unsigned i = 0; i < member_count && machine->of[HALF] != 2 - half; i++) {
+            /* A folder that names what a list names, too, has it in the reverse order. */
+            bool back = machine->of[REVERSED] && folders[places[half]];
+            unsigned m = back ? member_count - 1 - i : i;
+            if (m % 2 == half || machine->of[BOTH]) {
+                to = name_half(to, to == names, folders[places[half]], i, "icd", library_path(machine, m));
             }
         }
     }
@@ -578,7 +585,7 @@ static void make_files(const struct machine *machine)
         const char *content = keep_text("%s\n", absent(machine));
         world_file(keep_text("%s/absent.icd", folder_of(machine)), FILE_REGULAR, content, strlen(content));
     }
-    junk(machine, 0, machine->of[JUNK] / 2);
+    junk(folder_of(machine), 0, machine->of[JUNK] / 2);
     bool was_again = again > MEMBERS;
     const char *first = to && to != list ? to : NULL; /* the end of the first element */
     for (unsigned m = 0, file = 0; m < member_count; m++) {
@@ -603,7 +610,7 @@ static void make_files(const struct machine *machine)
     if (to && to != list) {
         stpcpy(to, filled("", machine->of[ENDING], ':'));
     }
-    junk(machine, machine->of[JUNK] / 2, machine->of[JUNK]);
+    junk(folder_of(machine), machine->of[JUNK] / 2, machine->of[JUNK]);
     bool beside = way == WAY_LIST_BESIDE || way == WAY_VENDORS_BESIDE;
     unsigned alone = beside ? (to ? WAY_LIST : WAY_VENDORS) : way;
     static const char *const variables[] = {
@@ -759,11 +766,13 @@ static void make_layers(const struct machine *machine)
         to = stpcpy(to, absent(machine));
         add_layer_file(machine, 0, absent(machine));
     }
+    unsigned others = count && has_layer_files(machine) ? machine->of[JUNK] : 0;
+    junk(layer_folder(machine), 0, others / 2);
     for (unsigned i = 0, number = 0; i < count; i++) {
         const char *name = keep_text("%sl%u.so", spellings[machine->of[SPELLING]], i);
-        const char *folder = machine->of[LINKER] ? "" : "/layers/";
+        const char *folder = machine->of[LINKER] ? "" : machine->of[RELATIVE] ? "layers/" : "/layers/";
         const char *path = i + 1 == count && (*folder || machine->of[LAYER_PATH])
-                               ? long_path("/layers/", name, machine->of[LAYER_PATH])
+                               ? long_path(*folder ? folder : "/layers/", name, machine->of[LAYER_PATH])
                                : keep_text("%s%s", folder, name);
         first = i ? first : path;
         add_layer(machine, path);
@@ -776,6 +785,7 @@ static void make_layers(const struct machine *machine)
             add_layer_file(machine, ++number, named);
         }
     }
+    junk(layer_folder(machine), others / 2, others);
     stpcpy(to, filled("", machine->of[ENDING], ':'));
     bool beside = machine->of[LAYER_WAY] == LAYER_WAY_LIST_BESIDE || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE;
     bool files = has_layer_files(machine);

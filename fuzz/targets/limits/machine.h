@@ -64,6 +64,7 @@ enum number {
     AGAIN,        /* what is named again is named by another path */
     LINKER,       /* libraries are named without a folder, for the dynamic linker */
     PRIVILEGED,   /* the process has privileges that its caller lacks */
+    RELATIVE,     /* folders and libraries are named from the working directory, which is the root */
     NUMBERS,
     CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
     CLASS_B,
