@@ -185,6 +185,9 @@ void describe_machine(const char *which);
  * what, with values. */
 void finding(const char *kind, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* In this life of the loader nothing is a finding: for what is learned of it. */
+void pass_over_findings(void);
+
 /* Ends on an unreadable page: `size` bytes to be read or written, and no more. Lives as long as the input. */
 void *guarded(size_t size);
 

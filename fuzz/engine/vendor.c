@@ -106,6 +106,10 @@ static void make_table(struct vendor *vendor, struct platform *platform)
         platform->table[function_info[FUNCTION_clGetPlatformIDs].slot] = (void *)CL_ICD2_TAG_KHR;
         platform->table[function_info[FUNCTION_clUnloadCompiler].slot] = (void *)CL_ICD2_TAG_KHR;
     }
+    if (platform->half_tagged) {
+        platform->table[function_info[FUNCTION_clGetPlatformIDs].slot] = (void *)CL_ICD2_TAG_KHR;
+        platform->table[function_info[FUNCTION_clUnloadCompiler].slot] = NULL;
+    }
 }
 
 void vendor_make(struct vendor *vendor)
@@ -181,7 +185,7 @@ static uint64_t enumerate(const struct vendor *vendor, const uint64_t *a)
     if ((!list && !count) || (list && !room)) {
         return (uint64_t)CL_INVALID_VALUE;
     }
-    if (error) {
+    if (error && !vendor->errs_late) {
         return (uint64_t)error;
     }
     if (count && !vendor->count_unset) {
@@ -194,7 +198,7 @@ static uint64_t enumerate(const struct vendor *vendor, const uint64_t *a)
             list[p] = platform->null_in_list ? NULL : (cl_platform_id)(uintptr_t)&shown->object[HANDLE_cl_platform_id];
         }
     }
-    return vendor->platform_count ? CL_SUCCESS : (uint64_t)CL_PLATFORM_NOT_FOUND_KHR;
+    return error ? (uint64_t)error : vendor->platform_count ? CL_SUCCESS : (uint64_t)CL_PLATFORM_NOT_FOUND_KHR;
 }
 
 /* Answers a query: `a` are the size, the place and the place of the size. */
@@ -212,12 +216,12 @@ static uint64_t bytes_of(const uint64_t *a, const void *from, size_t size)
     return CL_SUCCESS;
 }
 
-static uint64_t string_of(const uint64_t *a, const char *text, const struct answer *answer)
+static uint64_t string_of(const uint64_t *a, const char *text, const struct answer *answer, bool errs_late)
 {
     size_t size = strlen(text) + !answer->unterminated;
     char *copy;
     cl_int error = a[1] ? answer->data_error : answer->size_error;
-    if (error || answer->unset) {
+    if ((error && !errs_late) || answer->unset) {
         return (uint64_t)error;
     }
     if (answer->longer < 0 && (size_t)-answer->longer > size) {
@@ -229,26 +233,27 @@ static uint64_t string_of(const uint64_t *a, const char *text, const struct answ
     if (answer->unterminated) {
         memset(copy + strlen(text), 'x', size > strlen(text) ? size - strlen(text) : 0);
     }
-    return bytes_of(a, copy, size);
+    uint64_t result = bytes_of(a, copy, size);
+    return error ? (uint64_t)error : result;
 }
 
-static uint64_t platform_info(const struct platform *platform, const uint64_t *a)
+static uint64_t platform_info(const struct platform *platform, const uint64_t *a, bool errs_late)
 {
     static const struct answer plain;
     uint64_t flag = platform->unloadable;
     switch ((cl_platform_info)a[1]) {
     case CL_PLATFORM_NAME:
-        return string_of(a + 2, platform->name, &plain);
+        return string_of(a + 2, platform->name, &plain, false);
     case CL_PLATFORM_VENDOR:
-        return string_of(a + 2, "clharness", &plain);
+        return string_of(a + 2, "clharness", &plain, false);
     case CL_PLATFORM_VERSION:
-        return string_of(a + 2, "OpenCL 3.0 clharness", &plain);
+        return string_of(a + 2, "OpenCL 3.0 clharness", &plain, false);
     case CL_PLATFORM_PROFILE:
-        return string_of(a + 2, "FULL_PROFILE", &plain);
+        return string_of(a + 2, "FULL_PROFILE", &plain, false);
     case CL_PLATFORM_EXTENSIONS:
-        return string_of(a + 2, platform->extensions, &platform->extensions_answer);
+        return string_of(a + 2, platform->extensions, &platform->extensions_answer, errs_late);
     case CL_PLATFORM_ICD_SUFFIX_KHR:
-        return string_of(a + 2, platform->suffix, &platform->suffix_answer);
+        return string_of(a + 2, platform->suffix, &platform->suffix_answer, errs_late);
     case CL_PLATFORM_UNLOADABLE_KHR:
         return platform->unloadable_error ? (uint64_t)platform->unloadable_error
                                           : bytes_of(a + 2, &flag, sizeof(cl_bool));
@@ -334,7 +339,7 @@ static uint64_t called(struct vendor *vendor, enum function function, const uint
     case FUNCTION_clIcdGetPlatformIDsKHR:
         return enumerate(vendor, a);
     case FUNCTION_clGetPlatformInfo:
-        return object_of(a[0]) ? platform_info(platform, a) : (uint64_t)CL_INVALID_PLATFORM;
+        return object_of(a[0]) ? platform_info(platform, a, vendor->errs_late) : (uint64_t)CL_INVALID_PLATFORM;
     case FUNCTION_clGetDeviceIDs:
         return device_ids(platform, a);
     case FUNCTION_clIcdSetPlatformDispatchDataKHR:

@@ -41,7 +41,8 @@ struct platform {
     cl_int unloadable_error;
     bool unloadable;
     bool icd2;
-    bool bare; /* an ICD 2 platform's own table holds nothing but the tags and what finds out about platforms */
+    bool half_tagged; /* one of its two slots has the tag of ICD 2 */
+    bool bare;        /* an ICD 2 platform's own table holds nothing but the tags and what finds out about platforms */
     cl_int set_data_error;
     unsigned table_length;                     /* 0: all */
     uint8_t missing[(FUNCTION_COUNT + 7) / 8]; /* functions that it does not have */
@@ -63,6 +64,7 @@ struct vendor {
     bool query_hides_icd2;
     cl_int count_error;
     cl_int list_error;
+    bool errs_late; /* what it answers with an error is written all the same */
     bool count_unset;
     unsigned count_more; /* platforms that it says in the count call beyond those that it has */
     unsigned list_fewer; /* handles that it does not write */
@@ -112,5 +114,7 @@ bool vendor_is_reached(const struct vendor *vendor);
 bool vendor_is_listed(const struct vendor *vendor);
 /* Whether nothing is wrong with a platform: a loader that lists it must offer it. */
 bool platform_is_faultless(const struct platform *platform);
+/* Whether a text has the name of an extension among names with spaces between them. */
+bool has_extension(const char *text, const char *name);
 
 #endif

@@ -87,6 +87,7 @@ const char *platform_in_words(const struct platform *platform)
         {true, keep_text("%u devices", platform->device_count)},
         {platform->table_length, keep_text("a table of %u entries", platform->table_length)},
         {missing_count(platform), missing_in_words(platform)},
+        {platform->half_tagged, "one slot alone has the tag of ICD 2"},
         {platform->bare, "its own table is nearly empty"},
         {platform->unloadable, "unloadable"},
         {platform->unloadable_error,
@@ -112,6 +113,7 @@ const char *vendor_in_words(const struct vendor *vendor)
         {vendor->query_hides_icd2, "answers NULL for the functions of ICD 2"},
         {vendor->count_error, keep_text("error %d to the number of platforms", vendor->count_error)},
         {vendor->list_error, keep_text("error %d to the list of platforms", vendor->list_error)},
+        {vendor->errs_late, "writes answers beside errors"},
         {vendor->count_unset, "does not write the number of platforms"},
         {vendor->count_more, keep_text("says %u platforms too many", vendor->count_more)},
         {vendor->list_fewer, keep_text("does not write the last %u handles", vendor->list_fewer)},
@@ -133,7 +135,7 @@ void vendor_describe(const struct vendor *vendor)
 
 /* --- what counts against it --- */
 
-static bool has_token(const char *text, const char *token)
+bool has_extension(const char *text, const char *token)
 {
     size_t length = strlen(token);
     for (const char *hit = strstr(text, token); hit; hit = strstr(hit + 1, token)) {
@@ -158,7 +160,7 @@ bool vendor_is_listed(const struct vendor *vendor)
 
 bool platform_is_faultless(const struct platform *platform)
 {
-    return !platform->null_in_list && !platform->same_as && !platform->set_data_error && !platform->unloadable_error &&
-           is_plain(&platform->extensions_answer) && is_plain(&platform->suffix_answer) &&
-           has_token(platform->extensions, "cl_khr_icd");
+    return !platform->null_in_list && !platform->half_tagged && !platform->same_as && !platform->set_data_error &&
+           !platform->unloadable_error && is_plain(&platform->extensions_answer) &&
+           is_plain(&platform->suffix_answer) && has_extension(platform->extensions, "cl_khr_icd");
 }

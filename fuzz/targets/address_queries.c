@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of extension functions against suffixes of vendors, by both queries of addresses. */
 #include "calls.h"
+#include "internal.h"
+#include "rules.h"
 
 #include <string.h>
 
@@ -40,9 +42,48 @@ static void make(int number)
     world_file(keep_text("/etc/OpenCL/vendors/%c.icd", 'a' + number), FILE_REGULAR, name, strlen(name));
 }
 
+static bool is_own(uint64_t entry)
+{
+    return entry >= subject->image.begin && entry < subject->image.end;
+}
+
+/* Whether it is a function of OpenCL itself, and of no extension. Those of OpenGL have names as if they were. */
+static bool is_core(const char *name)
+{
+    int function = function_named(name);
+    bool of_extension = ends_with(name, "KHR") || ends_with(name, "EXT") || strstr(name, "GL") != NULL;
+    return function >= 0 && rules[function].exported && !of_extension;
+}
+
+/* Functions of the core are not to be had by queries (DISP-EXT-009); and there is one function of a name
+ * (DISP-EXT-015). */
+static void check_own(const char *name, uint64_t entry)
+{
+    int function = function_named(name);
+    if (is_own(entry) && is_core(name)) {
+        finding("wrong", "core-by-name", "\"%s\", which is no function of an extension, gets an address of the loader",
+                name);
+    }
+    if (is_own(entry) && function >= 0 && loader_function((enum function)function) &&
+        loader_function((enum function)function) != (address)(uintptr_t)entry) {
+        finding("wrong", "two-functions", "\"%s\" gets another address than that of the exported function", name);
+    }
+}
+
+/* What the vendor that was asked knows of a name that is none of OpenCL is what the application gets. */
+static void check_unchanged(const char *name, uint64_t entry, int vendor)
+{
+    uint64_t known = texts_equal(name, vendors[vendor].also) ? AT(vendor_function(vendor, FUNCTION_clFlush)) : 0;
+    if (function_named(name) < 0 && !is_own(entry) && entry != known) {
+        finding("wrong", "address-changed", "vendor %d answers %#llx for \"%s\", and the application gets %#llx",
+                vendor, (unsigned long long)known, name, (unsigned long long)entry);
+    }
+}
+
 /* An address that a vendor gave must be one of its own, and of a vendor that was asked. */
 static void check_address(const char *name, uint64_t entry)
 {
+    check_own(name, entry);
     for (int f = 0; entry && f < FUNCTION_COUNT && function_named(name) < 0; f++) {
         if (loader_function((enum function)f) == (address)(uintptr_t)entry) {
             finding("wrong", "name-of-another", "\"%s\" is no function of OpenCL, and gets the loader's own %s", name,
@@ -77,6 +118,46 @@ static int only_vendor(const struct offered *offered, const char *name)
     return only;
 }
 
+/* Of several platforms whose suffix is at the end of a name loaders take the first one, or the one with the longest;
+ * the first of those that are the same (DISP-EXT-003, DISP-EXT-005). */
+static void check_choice(const struct offered *offered, const char *name, uint64_t entry)
+{
+    enum { NOBODY = -1 };
+    int first = NOBODY;   /* also where its suffix is empty */
+    int longer = NOBODY;  /* the first with a suffix */
+    int longest = NOBODY; /* the first with the longest */
+    size_t most = 0;
+    for (cl_uint i = 0; i < offered->count; i++) {
+        const struct object *platform = offered->platform[i];
+        const char *suffix = vendors[platform->vendor].platform[platform->platform].suffix;
+        if (!ends_with(name, suffix)) {
+            continue;
+        }
+        first = first == NOBODY ? platform->vendor : first;
+        longer = longer == NOBODY && *suffix ? platform->vendor : longer;
+        longest = strlen(suffix) > most ? platform->vendor : longest;
+        most = strlen(suffix) > most ? strlen(suffix) : most;
+    }
+    int asked = NOBODY;
+    unsigned count = 0;
+    for (size_t i = 0; i < received_count; i++) {
+        bool is_query = received[i].function == FUNCTION_clGetExtensionFunctionAddress;
+        asked = is_query ? received[i].vendor : asked;
+        count += is_query;
+    }
+    bool wrong = count > 1 || (count && asked != first && asked != longer && asked != longest);
+    bool nobody = !count && !entry && longer != NOBODY && function_named(name) < 0 && !ends_with(name, "OCLICD");
+    if (wrong || nobody) {
+        finding("wrong", "choice-by-suffix",
+                "\"%s\" is asked %u times, last of vendor %d; the first vendor with such a suffix is %d, that with the "
+                "longest %d",
+                name, count, asked, longer, longest);
+    }
+    if (count == 1) {
+        check_unchanged(name, entry, asked);
+    }
+}
+
 static void by_suffix(const struct offered *offered, const char *name)
 {
     received_count = 0;
@@ -103,6 +184,37 @@ static void by_suffix(const struct offered *offered, const char *name)
                     (const char *)(uintptr_t)received[i].argument[0]);
         }
     }
+    check_choice(offered, name, entry);
+}
+
+/* A loader that keeps one of the functions that are for loaders from applications keeps all (DISP-EXT-014). */
+static void check_for_loaders(const char *name, struct object *platform)
+{
+    static const char *const names[] = {"clIcdGetPlatformIDsKHR", "clIcdGetFunctionAddressForPlatformKHR",
+                                        "clIcdSetPlatformDispatchDataKHR"};
+    bool is_one = false;
+    unsigned answered = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        is_one |= texts_equal(name, names[i]);
+    }
+    for (size_t i = 0; is_one && i < sizeof names / sizeof *names; i++) {
+        answered += CALL(clGetExtensionFunctionAddressForPlatform, AT(platform), AT(names[i])) != 0;
+    }
+    if (answered && answered < sizeof names / sizeof *names && vendors[platform->vendor].platform[0].icd2) {
+        finding("wrong", "for-loaders", "of the three functions that are for loaders an application gets %u", answered);
+    }
+}
+
+/* What the loader has itself both queries answer alike, for no platform, too (DISP-EXT-013). */
+static void check_both(const char *name, struct object *platform)
+{
+    const uint64_t by_name = CALL(clGetExtensionFunctionAddress, AT(name));
+    const uint64_t by_platform = CALL(clGetExtensionFunctionAddressForPlatform, AT(platform), AT(name));
+    const uint64_t by_nothing = CALL(clGetExtensionFunctionAddressForPlatform, 0, AT(name));
+    if ((is_own(by_name) || is_own(by_platform)) && (by_name != by_platform || by_nothing != by_platform)) {
+        finding("wrong", "two-answers", "\"%s\" gets %#llx by its name, %#llx with a platform, %#llx with none", name,
+                (unsigned long long)by_name, (unsigned long long)by_platform, (unsigned long long)by_nothing);
+    }
 }
 
 static void by_platform(const char *name, struct object *platform)
@@ -115,6 +227,13 @@ static void by_platform(const char *name, struct object *platform)
             finding("wrong", "platform-query", "\"%s\" of a platform of vendor %d was asked of vendor %d", name,
                     platform->vendor, received[i].vendor);
         }
+    }
+    if (received_count == 1) {
+        check_unchanged(name, entry, platform->vendor);
+    }
+    check_for_loaders(name, platform);
+    if (function_named(name) >= 0) {
+        check_both(name, platform);
     }
     const char *also = vendors[platform->vendor].also;
     if (!entry && texts_equal(name, also) && function_named(name) < 0) {
@@ -155,12 +274,21 @@ void target_run(void)
     for (int v = 0; v < VENDORS; v++) {
         make(v);
     }
+    const char *first = NULL;
+    uint64_t answer = 0;
     if (take_chance(2)) {
-        const char *name = some_name();
-        describe("the first call of all: clGetExtensionFunctionAddress(\"%s\")", name);
-        CALL(clGetExtensionFunctionAddress, AT(name));
+        first = some_name();
+        describe("the first call of all: clGetExtensionFunctionAddress(\"%s\")", first);
+        answer = CALL(clGetExtensionFunctionAddress, AT(first));
     }
     struct offered offered = platforms_offered();
+    if (first && CALL(clGetExtensionFunctionAddress, AT(first)) != answer) {
+        finding("wrong", "first-query", "\"%s\" gets %#llx in the first call of all, and another address later", first,
+                (unsigned long long)answer);
+    }
+    if (CALL(clGetExtensionFunctionAddress, 0) || CALL(clGetExtensionFunctionAddressForPlatform, 0, 0)) {
+        finding("wrong", "name-of-nothing", "NULL for a name gets an address");
+    }
     for (unsigned i = 0; i < MOST_QUERIES && !input_ended(); i++) {
         record_begins();
         const char *name = some_name();

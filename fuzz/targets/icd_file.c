@@ -3,6 +3,7 @@
  *
  * The first byte of the input chooses what lies where; all others are the file.
  */
+#define _GNU_SOURCE
 #include "calls.h"
 
 #include <string.h>
@@ -43,9 +44,43 @@ static bool is_grey(const uint8_t *bytes, size_t size)
     return false;
 }
 
-static void look(void)
+static bool is_offered(const struct offered *offered, int vendor)
+{
+    for (cl_uint i = 0; i < offered->count; i++) {
+        if (offered->platform[i]->vendor == vendor) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Which vendors must be offered, and which cannot be. */
+static void check_named(const struct offered *offered, uint8_t where, const uint8_t *bytes, size_t size)
+{
+    const char *const names[] = {"/lib/libalways.so", where & NAMED_BY_LINKER ? "libnamed.so" : "/lib/libnamed.so",
+                                 where & OTHER_BY_LINKER ? "libother.so" : "/lib/other/libother.so"};
+    static const char *const parts[] = {"libalways.so", "libnamed.so", "libother.so"};
+    bool in_folder = !(where & BY_VARIABLE) || world_variable_asked("OCL_ICD_VENDORS");
+    bool reads_folder = in_folder && (!(where & FILE_NAMED) || where & BY_VARIABLE);
+    const uint8_t *newline = memchr(bytes, '\n', size);
+    size_t line = newline ? (size_t)(newline - bytes) : size;
+    for (int v = 0; v < 3; v++) {
+        bool is_named = !is_grey(bytes, size) && strlen(names[v]) == line && memcmp(bytes, names[v], line) == 0;
+        bool has_part = v == 0 || memmem(bytes, size, parts[v], strlen(parts[v])) != NULL;
+        if (reads_folder && (v == 0 || is_named) && !is_offered(offered, v)) {
+            finding("wrong", v ? "named-and-lost" : "always-lost", "%s is not offered, which %s names", names[v],
+                    v ? "the file" : "another file beside it");
+        }
+        if (!has_part && is_offered(offered, v)) {
+            finding("wrong", "named-by-nothing", "%s is offered, and no file has its name", names[v]);
+        }
+    }
+}
+
+static void look(uint8_t where, const uint8_t *bytes, size_t size)
 {
     struct offered offered = platforms_offered();
+    check_named(&offered, where, bytes, size);
     for (cl_uint i = 0; i < offered.count; i++) {
         const char *expected = vendors[offered.platform[i]->vendor].platform[0].name;
         char name[64] = "";
@@ -132,6 +167,6 @@ void target_run(void)
     if (is_grey(bytes, size) || (where & (FILE_NAMED | BY_VARIABLE | AS_LAYER))) {
         grey("texts are silent on such content, or on such a way of naming it");
     }
-    look();
+    look(where, bytes, size);
     CALL(clGetExtensionFunctionAddress, AT("clFlusha"));
 }

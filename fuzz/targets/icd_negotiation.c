@@ -3,6 +3,7 @@
  * what belongs to loader-managed dispatch (ICD 2). What a loader offers then must be there, and must work.
  */
 #include "calls.h"
+#include "internal.h"
 #include "layer.h"
 
 #include <string.h>
@@ -10,6 +11,11 @@
 const char *const target_name = "icd_negotiation";
 
 enum { LONGEST = 5000 }; /* texts of platforms */
+
+static unsigned vendor_count;
+static struct library *libraries[VENDORS];
+static bool in_use[VENDORS][PLATFORMS]; /* it is offered */
+static bool is_assumed;                 /* OCL_ICD_ASSUME_ICD_EXTENSION is set */
 
 static const cl_int errors[] = {CL_SUCCESS,
                                 CL_PLATFORM_NOT_FOUND_KHR,
@@ -29,6 +35,58 @@ static const char *some_text(const char *const *texts, unsigned count)
 {
     unsigned number = take_below(count + 1);
     return number == count ? take_text(300) : texts[number];
+}
+
+/* --- what is learned of the loader: once, in a machine with one vendor --- */
+
+enum lesson {
+    WITHOUT_ICD,   /* platforms are offered that do not list cl_khr_icd */
+    ICD_IN_A_WORD, /* and such as list another extension whose name has that in it */
+    WITHOUT_INFO,  /* vendors that give no clGetPlatformInfo */
+    WITHOUT_ICD2,  /* platforms with the tag of ICD 2, without its functions */
+    ONE_TAG,       /* with the tag in one slot */
+    LESSONS
+};
+
+static bool learned[LESSONS][2], accepted[LESSONS][2]; /* of each loader */
+static enum lesson lesson;                             /* the next one */
+
+static bool accepts(enum lesson which)
+{
+    return !learned[which][subject - subjects] || accepted[which][subject - subjects];
+}
+
+bool target_next_control(void)
+{
+    for (int i = 0; i < LESSONS; i++) {
+        if (!learned[i][subject - subjects]) {
+            lesson = (enum lesson)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+void target_control(void)
+{
+    struct vendor *vendor = vendor_plain(0);
+    struct platform *platform = &vendor->platform[0];
+    pass_over_findings();
+    learned[lesson][subject - subjects] = accepted[lesson][subject - subjects] = true; /* also where it is left */
+    vendor_count = 0;
+    if (lesson == WITHOUT_ICD || lesson == ICD_IN_A_WORD) {
+        platform->extensions = lesson == WITHOUT_ICD ? "cl_other" : "cl_khr_icd_unloadable";
+    }
+    vendor->hides_info = vendor->query_hides_info = lesson == WITHOUT_INFO;
+    vendor->query_hides_icd2 = lesson == WITHOUT_ICD2;
+    platform->icd2 = lesson >= WITHOUT_ICD2;
+    platform->half_tagged = lesson == ONE_TAG;
+    vendor_make(vendor);
+    vendor_library(vendor, "/lib/liba.so");
+    world_file("/etc/OpenCL/vendors/a.icd", FILE_REGULAR, "/lib/liba.so", 12);
+    cl_uint count = 0;
+    CALL(clGetPlatformIDs, 0, 0, AT(&count));
+    accepted[lesson][subject - subjects] = count > 0;
 }
 
 static const char *some_extensions(void)
@@ -120,6 +178,7 @@ static void make_platform(struct vendor *vendor, unsigned number)
     platform->device_count = shape & 4 ? take_below(DEVICES + 1) : DEVICES;
     platform->unloadable_error = shape & 8 ? some_error() : 0;
     platform->null_in_list = violations && (shape & 48) == 48;
+    platform->half_tagged = !violations && platform->icd2 && (shape & 48) == 48;
     platform->extensions = some_extensions();
     platform->suffix = some_suffix(platform->suffix);
     platform->extensions_answer = some_answer();
@@ -175,6 +234,7 @@ static void make_vendor(int number)
     vendor->query_hides_icd2 = hidden & 32;
     vendor->count_error = shape & 2 ? some_error() : 0;
     vendor->list_error = shape & 4 ? some_error() : 0;
+    vendor->errs_late = shape & 32;
     if (violations && shape & 8) {
         vendor->count_unset = take_chance(3);
         vendor->count_more = take_byte();
@@ -189,7 +249,7 @@ static void make_vendor(int number)
     vendor_describe(vendor);
     vendor_make(vendor);
     const char *name = keep_text("/lib/lib%c.so", 'a' + number);
-    vendor_library(vendor, name);
+    libraries[number] = vendor_library(vendor, name);
     world_file(keep_text("/etc/OpenCL/vendors/%c.icd", 'a' + number), FILE_REGULAR, name, strlen(name));
 }
 
@@ -202,6 +262,7 @@ static void some_variables(uint8_t which)
         {"OCL_ICD_DEFAULT_PLATFORM", "1"},         {"OCL_ICD_ASSUME_ICD_EXTENSION", "1"},
         {"OCL_ICD_FORCE_LEGACY_TERMINATION", "1"}, {"OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING", "1"},
     };
+    is_assumed = which & 1 << 5;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (which & (1 << i)) {
             describe("%s=%s", pairs[i][0], pairs[i][1]);
@@ -231,10 +292,81 @@ static void check_faultless(const struct offered *offered, unsigned vendor_count
             for (cl_uint i = 0; i < offered->count; i++) {
                 is_offered |= offered->platform[i] == &platform->object[HANDLE_cl_platform_id];
             }
-            if (!is_offered && vendor_is_listed(&vendors[v]) && platform_is_faultless(platform)) {
+            /* A loader that asks for it does not look for the extension then (DISC-ENV-021). */
+            struct platform trusted = *platform;
+            bool assumes = is_assumed && world_variable_asked("OCL_ICD_ASSUME_ICD_EXTENSION");
+            trusted.extensions = assumes ? "cl_khr_icd" : platform->extensions;
+            if (!is_offered && vendor_is_listed(&vendors[v]) && platform_is_faultless(&trusted)) {
                 finding("wrong", "not-offered", "nothing is wrong with platform %u of vendor %u, and it is not offered",
                         p, v);
             }
+        }
+    }
+}
+
+/* Why a platform must not be offered; NULL: it may be. */
+static const char *held_against(const struct vendor *vendor, const struct platform *platform)
+{
+    bool has_icd = has_extension(platform->extensions, "cl_khr_icd");
+    bool in_a_word = strstr(platform->extensions, "cl_khr_icd") != NULL;
+    if (vendor->count_error || vendor->list_error) {
+        return "its vendor answers an error to the number or the list of its platforms (DISC-ACC-007, 008)";
+    }
+    if (vendor->hides_query || (vendor->hides_enumerate && vendor->query_hides_enumerate)) {
+        return "its vendor lacks a function (DISC-ACC-002, 003)";
+    }
+    if (vendor->hides_info && vendor->query_hides_info && !is_assumed && !accepts(WITHOUT_INFO)) {
+        return "its vendor lacks clGetPlatformInfo (DISC-ACC-006)";
+    }
+    if ((platform->extensions_answer.size_error || platform->extensions_answer.data_error) && !is_assumed) {
+        return "its extensions cannot be had (DISC-ACC-013)";
+    }
+    if (platform->suffix_answer.size_error || platform->suffix_answer.data_error) {
+        return "its suffix cannot be had (DISC-ACC-016)";
+    }
+    if (!has_icd && !is_assumed && !accepts(in_a_word ? ICD_IN_A_WORD : WITHOUT_ICD)) {
+        return "it does not list cl_khr_icd (DISC-ACC-014, 015)";
+    }
+    if (platform->icd2 && vendor->query_hides_icd2 && !accepts(WITHOUT_ICD2)) {
+        return "it has the tag of ICD 2, and its vendor lacks the functions (DISP-ICD2-004)";
+    }
+    if (platform->half_tagged && !accepts(ONE_TAG)) {
+        return "one slot alone has the tag of ICD 2 (DISP-ICD2-006)";
+    }
+    return NULL;
+}
+
+static void check_refused(const struct offered *offered)
+{
+    memset(in_use, 0, sizeof in_use);
+    for (cl_uint i = 0; i < offered->count; i++) {
+        const struct object *object = offered->platform[i];
+        const struct vendor *vendor = &vendors[object->vendor];
+        const char *reason = held_against(vendor, &vendor->platform[object->platform]);
+        in_use[object->vendor][object->platform] = true;
+        if (reason) {
+            finding("wrong", "offered-all-the-same", "platform %d of vendor %d is offered: %s", object->platform,
+                    object->vendor, reason);
+        }
+    }
+}
+
+/* Only what says that it can be unloaded may be (DISC-ACC-029). */
+void target_ended(void)
+{
+    for (unsigned v = 0; v < vendor_count; v++) {
+        bool stays = false;
+        for (unsigned p = 0; p < vendors[v].platform_count; p++) {
+            const struct platform *platform = &vendors[v].platform[p];
+            bool says = platform->unloadable && strstr(platform->extensions, "cl_khr_icd_unloadable");
+            stays |= in_use[v][p] && !says;
+        }
+        if (stays && libraries[v]->opened == libraries[v]->closed) {
+            finding(
+                "wrong", "closed-although-it-stays",
+                "the library of vendor %u is closed at the end, and has a platform that does not say that it can be "
+                "unloaded",
+                v);
         }
     }
 }
@@ -267,6 +399,7 @@ void target_run(void)
 {
     unsigned count = 1 + take_below(VENDORS);
     uint8_t first = take_byte();
+    vendor_count = 0; /* until it is known which are offered */
     some_variables(first & 4 ? take_byte() : 0);
     for (unsigned v = 0; v < count; v++) {
         make_vendor((int)v);
@@ -293,6 +426,8 @@ void target_run(void)
     struct offered offered = platforms_offered();
     if (!failing) {
         check_faultless(&offered, count);
+        check_refused(&offered);
+        vendor_count = count;
     }
     for (unsigned v = 0; v < count; v++) {
         if (!is_clear(&vendors[v])) {

@@ -18,10 +18,13 @@ static const char *const paths[LAYERS] = {"/layers/libfirst.so", "libsecond.so",
 static const char *const other_ways[LAYERS] = {"/layers/../layers//libfirst.so", "libsecond.so",
                                                "//layers/./more/libthird.so"};
 
-static bool in_list[LAYERS]; /* OPENCL_LAYERS names it */
-static bool in_file[LAYERS]; /* a .lay file does, which only some loaders read */
-static bool named[LAYERS];   /* the list, or a file whose name ends in .lay, has its library's name in it */
-static int place[LAYERS];    /* its first place in the list */
+static bool in_list[LAYERS];  /* OPENCL_LAYERS names it */
+static bool list_has[LAYERS]; /* its library's name is in that list */
+static bool in_file[LAYERS];  /* a .lay file does, which only some loaders read */
+static bool must[LAYERS];     /* an ordinary file of the folder that counts does */
+static bool misled;           /* the variable names a folder that is not there, and only the default one has files */
+static bool named[LAYERS];    /* the list, or a file whose name ends in .lay, has its library's name in it */
+static int place[LAYERS];     /* its first place in the list */
 static bool legacy;
 
 /* --- a layer from the input --- */
@@ -167,6 +170,7 @@ static void draw_list(void)
     if (count) {
         world_variable("OPENCL_LAYERS", list);
         note_names(list);
+        memcpy(list_has, named, sizeof list_has);
         describe("OPENCL_LAYERS=%.300s", list);
     }
 }
@@ -184,6 +188,9 @@ static void draw_files(void)
         world_variable("OPENCL_LAYER_PATH", value);
         describe("OPENCL_LAYER_PATH=%s", value);
     }
+    bool counts = by_variable || !(kind & 2);
+    misled = !by_variable && (kind & 2) && !(kind & 4);
+    const char *before = "";
     unsigned count = (kind >> 3) % (FILES + 1);
     for (unsigned i = 0; i < count; i++) {
         int number;
@@ -196,6 +203,12 @@ static void draw_files(void)
         if (ends_with(name, ".lay")) {
             note_names(content);
         }
+        bool is_first = !strstr(before, keep_text("/%s/", name)); /* of two files of one name the first is there */
+        bool usual = what == FILE_REGULAR && is_first && strlen(content) <= strlen(library) + 1;
+        if (number >= 0 && counts && usual && (content[strlen(library)] == '\n' || !content[strlen(library)])) {
+            must[number] |= name[1] == '.' && ends_with(name, ".lay") && strlen(name) == 5;
+        }
+        before = keep_text("%s/%s/", before, name);
         for (int n = 0; n < LAYERS; n++) {
             in_file[n] |= strstr(content, paths[n]) || n == number;
         }
@@ -268,6 +281,38 @@ static void check_one(const struct layer *layer)
     }
 }
 
+/* The folder that counts is read by a loader that asks for the variable, and no other (LAY-DSC-007). Loaders may leave
+ * layers alone where there is no vendor. */
+static void check_files(void)
+{
+    if (!world_variable_asked("OPENCL_LAYER_PATH") || !traced_platform_count) {
+        return;
+    }
+    for (int n = 0; n < LAYERS; n++) {
+        const struct layer *layer = &layers[n];
+        bool has_all = can_be_asked(layer) && !layer->hides_init && !layer->hides_init_with_properties;
+        if (must[n] && has_all && !is_initialised(layer)) {
+            finding("wrong", "file-not-honoured", "an ordinary .lay file names layer %d, and it is not initialised", n);
+        }
+        if (misled && !in_list[n] && in_file[n] && !list_has[n] && is_initialised(layer)) {
+            finding("wrong", "default-instead-of-nowhere",
+                    "layer %d of the default folder is initialised, and OPENCL_LAYER_PATH names one that is not there",
+                    n);
+        }
+    }
+}
+
+/* A loader that knows both schemes takes the newer one, but where the older one is asked for (LAY-API-005). */
+static void check_scheme(const struct layer *layer)
+{
+    bool knows_both = world_variable_asked("OCL_ICD_FORCE_LEGACY_TERMINATION");
+    if (knows_both && ((layer->inits && !legacy) || (layer->inits_with_properties && legacy))) {
+        finding("wrong", "other-scheme",
+                "layer %d is initialised by clInitLayer%s, and the older scheme is %sasked for", layer->number,
+                layer->inits ? "" : "WithProperties", legacy ? "" : "not ");
+    }
+}
+
 /* Layers that have everything and are in the list are initialised: where the loader tried any of the list at all. */
 static void check_list(void)
 {
@@ -337,6 +382,9 @@ void target_run(void)
     memset(in_list, 0, sizeof in_list);
     memset(in_file, 0, sizeof in_file);
     memset(named, 0, sizeof named);
+    memset(must, 0, sizeof must);
+    memset(list_has, 0, sizeof list_has);
+    misled = false;
     traced_begin();
     draw_vendors();
     draw_list();
@@ -349,8 +397,10 @@ void target_run(void)
     saw("number of platforms", traced_platform_count);
     for (int n = 0; n < LAYERS; n++) {
         check_one(&layers[n]);
+        check_scheme(&layers[n]);
     }
     check_list();
+    check_files();
     show();
     make_calls();
     layers_check_targets();

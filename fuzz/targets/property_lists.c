@@ -13,6 +13,7 @@ enum { MOST_PAIRS = 2100, SHOWN_PAIRS = 12, NO_LIST = 255, MOST_CALLS = 8 };
 static struct object *platforms[VENDORS];
 static enum function functions[FUNCTION_COUNT];
 static unsigned function_count;
+static int first_vendor = -1; /* of the first platform that the loader lists */
 
 void target_prepare(void)
 {
@@ -26,7 +27,9 @@ void target_prepare(void)
         platforms[v] = &vendor->platform[0].object[HANDLE_cl_platform_id];
     }
     cl_uint count;
-    CALL(clGetPlatformIDs, 0, 0, AT(&count));
+    cl_platform_id first = NULL;
+    CALL(clGetPlatformIDs, 1, AT(&first), AT(&count));
+    first_vendor = object_of(AT(first)) ? object_of(AT(first))->vendor : -1;
     for (int f = 0; f < FUNCTION_COUNT; f++) {
         for (unsigned p = 0; p < function_info[f].parameter_count; p++) {
             if (function_info[f].parameters[p].kind == PARAMETER_PROPERTIES && loader_function((enum function)f)) {
@@ -41,7 +44,8 @@ void target_prepare(void)
 struct list {
     uint64_t *words; /* or NULL */
     size_t count;
-    int platform; /* the vendor that CL_CONTEXT_PLATFORM names; -1: NULL, -2: not named, -3: several times */
+    int platform;   /* the vendor that CL_CONTEXT_PLATFORM names; -1: NULL, -2: not named, -3: several times */
+    unsigned named; /* all that it names, as a set */
 };
 
 static uint64_t some_name(void)
@@ -75,12 +79,13 @@ static uint64_t some_value(uint64_t name, struct list *list)
     /* What is neither a platform nor NULL may be followed by a loader: an application must not give it. */
     int vendor = kind == 7 ? -1 : (int)kind % VENDORS;
     list->platform = list->platform == -2 ? vendor : -3;
+    list->named |= vendor < 0 ? 0 : 1U << vendor;
     return vendor < 0 ? 0 : AT(platforms[vendor]);
 }
 
 static struct list some_list(void)
 {
-    struct list list = {NULL, 0, -2};
+    struct list list = {NULL, 0, -2, 0};
     unsigned shape = take_byte();
     if (shape == NO_LIST) {
         describe("the list is NULL");
@@ -117,6 +122,24 @@ static int expected_vendor(enum function function, const struct list *list, int 
         return owner; /* other objects show the way */
     }
     return list->platform >= 0 ? list->platform : list->platform == -1 ? -1 : -2;
+}
+
+/* Where the loader chooses a platform it is the first one (DISP-ORD-004), and one of those that are named where several
+ * are. */
+static void check_chosen(enum function function, const struct list *list)
+{
+    bool by_list = function == FUNCTION_clCreateContextFromType || function == FUNCTION_clGetGLContextInfoKHR;
+    if (!by_list || !received_count || list->platform > -2) {
+        return;
+    }
+    int vendor = received[0].vendor;
+    bool right =
+        list->platform == -2 ? first_vendor < 0 || vendor == first_vendor : !list->named || list->named & 1U << vendor;
+    if (!right) {
+        finding("wrong", keep_text("chosen-%s", function_info[function].name),
+                "%s, whose list names %s, goes to vendor %d; the first platform is that of vendor %d",
+                function_info[function].name, list->platform == -2 ? "no platform" : "several", vendor, first_vendor);
+    }
 }
 
 /* What else may be unusual about a call. */
@@ -204,6 +227,7 @@ static void one_call(void)
     if (list.words && memcmp(copy, list.words, list.count * sizeof *copy) != 0) {
         finding("wrong", keep_text("list-changed-%s", about->name), "%s changed the property list", about->name);
     }
+    check_chosen(function, &list);
     if (expected == -2) {
         expected = received_count ? received[0].vendor : -1;
     }

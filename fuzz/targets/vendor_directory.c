@@ -82,7 +82,8 @@ static bool named[VENDORS];             /* a file with the right ending, or a va
 static bool must_offer[VENDORS];        /* nothing about one of its files is unusual */
 static const char *paths[MOST_ENTRIES]; /* of its files */
 static unsigned path_count;
-static bool is_open; /* a path is there twice, or is that of a folder, or of something beside the folders */
+static const char *list; /* OCL_ICD_FILENAMES */
+static bool is_open;     /* a path is there twice, or is that of a folder, or of something beside the folders */
 
 static void note_names(const char *text)
 {
@@ -97,10 +98,24 @@ static bool is_plain_name(const char *name)
     return plain > 0 && plain < 100 && strcmp(name + plain, ".icd") == 0;
 }
 
+static const char *const whole[VENDORS] = {"/lib/liba.so", "/lib/libb.so", "libc.so", "libd.so"};
+
+/* A loader that asks for the list honours it; what stands beside a name changes nothing (DISC-ENV-008 to 010). */
+static void note_list(const char *list)
+{
+    for (int v = 0; v < VENDORS && world_variable_asked("OCL_ICD_FILENAMES"); v++) {
+        size_t length = strlen(whole[v]);
+        for (const char *element = list; *element;) {
+            size_t size = strcspn(element, ":");
+            must_offer[v] |= size == length && memcmp(element, whole[v], length) == 0;
+            element += size + (element[size] == ':');
+        }
+    }
+}
+
 /* What a file says of vendors. Without a variable only those of the default folder count. */
 static void note_file(const char *path, enum file_kind kind, const char *library, const char *end, bool by_variable)
 {
-    static const char *const whole[VENDORS] = {"/lib/liba.so", "/lib/libb.so", "libc.so", "libd.so"};
     const char *name = strrchr(path, '/') + 1;
     const char *folder = folders[0];
     bool in_default = strncmp(path, folder, strlen(folder)) == 0 && path + strlen(folder) + 1 == name;
@@ -109,7 +124,8 @@ static void note_file(const char *path, enum file_kind kind, const char *library
         note_names(end);
     }
     for (int v = 0; v < VENDORS; v++) {
-        bool usual = kind == FILE_REGULAR && is_plain_name(name) && strlen(end) <= 1;
+        bool is_file = kind == FILE_REGULAR || kind == FILE_LINK || kind == FILE_UNTYPED;
+        bool usual = is_file && is_plain_name(name) && strlen(end) <= 1;
         must_offer[v] |= usual && in_default && !by_variable && strcmp(library, whole[v]) == 0;
     }
     bool is_folder = !*name || texts_equal(name, ".") || texts_equal(name, "..");
@@ -128,7 +144,8 @@ static void check_named(const struct offered *offered)
                     "vendor %d is offered, and no .icd file of the machine and no variable names its library", v);
         }
         if (!seen[v] && must_offer[v]) {
-            finding("wrong", "named-and-lost", "vendor %d is not offered, and an ordinary file names its library", v);
+            finding("wrong", "named-and-lost",
+                    "vendor %d is not offered, and an ordinary file or OCL_ICD_FILENAMES names its library", v);
         }
     }
 }
@@ -137,7 +154,7 @@ static void check_named(const struct offered *offered)
 
 static void some_entry(bool by_variable)
 {
-    static const enum file_kind kinds[] = {FILE_REGULAR, FILE_REGULAR,    FILE_REGULAR,       FILE_FIFO,
+    static const enum file_kind kinds[] = {FILE_REGULAR, FILE_LINK,       FILE_UNTYPED,       FILE_FIFO,
                                            FILE_FOLDER,  FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP};
     record_begins();
     const char *path = keep_text("%s/%s", some_folder(), some_name());
@@ -214,6 +231,7 @@ static void some_variable(void)
     }
     world_variable(name, value);
     note_names(value);
+    list = texts_equal(name, "OCL_ICD_FILENAMES") ? value : list;
     describe("%s has %zu bytes: %.400s", name, strlen(value), value);
     grey("loaders have variables of their own");
 }
@@ -231,6 +249,7 @@ void target_run(void)
     memset(named, 0, sizeof named);
     memset(must_offer, 0, sizeof must_offer);
     is_open = false;
+    list = "";
     path_count = 0;
     for (unsigned i = 0; i < entries; i++) {
         some_entry(variables > 0);
@@ -242,6 +261,7 @@ void target_run(void)
         many_files(take_length(MOST_FILES));
     }
     struct offered offered = platforms_offered();
+    note_list(list);
     check_named(&offered);
     for (cl_uint i = 0; i < offered.count; i++) {
         check_call(offered.platform[i], FUNCTION_clFlush, true);
