@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MANY = 200, PART = 1 << 20, DEPTH = 20000 };
+enum { MANY = 200, PART = 1 << 20, DEPTH = 5000 };
 
 static char part[PART];
 

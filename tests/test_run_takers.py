@@ -93,7 +93,7 @@ PLACES = {
     "layer": 'sandbox.env["OPENCL_LAYERS"] = {library!r}',
 }
 # A subject may have half of the memory, and a hundred thousand files, which would cost this machine too much here.
-LESS = "from harness.probe import limits\nlimits._most_memory = lambda: 256 << 20\nlimits.MAX_ENTRIES = 20_000\n"
+LESS = "from harness.probe import limits\nlimits._most_memory = lambda: 256 << 20\nlimits.MAX_ENTRIES = 4_000\n"
 MANY = 300  # files in /dev/shm
 
 
