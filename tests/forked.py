@@ -197,10 +197,10 @@ def pytest_run(
 
 
 def with_derived(output: Path) -> Path:
-    """A folder for $CLHARNESS_OUTPUT that has what is derived from the sources, as that of this build has it."""
-    link = output / derived.FOLDER
-    if not link.is_symlink():
-        link.symlink_to(build().folder / derived.FOLDER)
+    """A folder for $CLHARNESS_OUTPUT that has what is derived from the sources, and compiled, as that of this build."""
+    for name in (derived.FOLDER, "pycache"):
+        if not (link := output / name).is_symlink():
+            link.symlink_to(build().folder / name)
     return output
 
 

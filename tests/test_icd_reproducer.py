@@ -30,6 +30,7 @@ from harness.run.program import Failure, Part, part, program
 from harness.sandbox import Sandbox
 from harness.sandbox.machine import scratch_root
 from harness.subject.icd import Icd
+from tests.forked import with_derived
 
 NOTIFY = "clSetEventCallback.pfn_notify"
 
@@ -451,7 +452,10 @@ def test_program_that_the_library_stops_is_not_waited_for(tmp_path: Path, whom: 
 
 def test_report_of_a_mock_names_a_program_that_shows_its_fault(tmp_path: Path) -> None:
     """The mock lay in the sandbox, which is gone; the program takes the copy that was kept."""
-    environment = os.environ | {"CLHARNESS_FAULT": "numeric_versions_are_older", "CLHARNESS_OUTPUT": str(tmp_path)}
+    environment = os.environ | {
+        "CLHARNESS_FAULT": "numeric_versions_are_older",
+        "CLHARNESS_OUTPUT": str(with_derived(tmp_path)),
+    }
     check = "suites/dispatch/icd/test_icd_consistent_platforms.py::test_version_as_a_number_is_that_of_the_string"
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--clharness-seeded-icd", check]
     report = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True).stdout

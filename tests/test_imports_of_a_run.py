@@ -24,6 +24,7 @@ SLOW = {"elftools", "jinja2", "rich", "tomlkit", "jsonschema", "pycparser", "mar
 def test_a_library_that_was_read_before_is_not_read_again(tmp_path: Path) -> None:
     program = PROGRAM.format(root=str(ROOT), loader=str(build().reference_loader))
     environment = os.environ | {"CLHARNESS_OUTPUT": str(tmp_path)}
+    (tmp_path / "pycache").symlink_to(build().folder / "pycache")
     imported: list[set[str]] = []
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)

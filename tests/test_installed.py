@@ -52,14 +52,14 @@ def listing(folder: Path) -> dict[str, int]:
 
 
 def as_ordinary_user(home: Path, *command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command in a home of its own, with an environment of three variables."""
+    """Runs a command in a home of its own, with an environment of a few variables; compiled modules are shared."""
     if is_root():
         os.chown(home, NOBODY, NOBODY)
     user: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if is_root() else {}
     return subprocess.run(
         command,
         cwd=home,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(home)} | environment,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONPYCACHEPREFIX": str(shared(home.parent))} | environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -68,9 +68,30 @@ def as_ordinary_user(home: Path, *command: str | Path, **environment: str) -> su
     )
 
 
+def shared(place: Path) -> Path:
+    """A folder for compiled modules that every user can write to."""
+    compiled = place / "compiled"
+    compiled.mkdir(exist_ok=True)
+    compiled.chmod(0o777)
+    return compiled
+
+
 @pytest.fixture
-def home(place: Path) -> Path:
+def new_home(place: Path) -> Path:
+    """That of a user who has not run the command."""
     return Path(tempfile.mkdtemp(prefix="home", dir=place))
+
+
+@pytest.fixture
+def home(place: Path, new_home: Path) -> Path:
+    """In which there is what others of them have compiled, and nothing else."""
+    kept = new_home / ".cache" / "clharness"
+    kept.mkdir(parents=True)
+    (kept / "pycache").symlink_to(shared(place))
+    if is_root():
+        for folder in (kept, kept.parent):
+            os.chown(folder, NOBODY, NOBODY)
+    return new_home
 
 
 def paths_in(value: object) -> Iterator[str]:
@@ -102,8 +123,8 @@ def test_every_part_of_the_build_is_installed(installed: Path) -> None:
     assert len(parts) > 30 and [path for path in parts if not (place.parent / path).is_file()] == []
 
 
-def test_command_runs_for_an_ordinary_user_and_writes_nothing_beside_itself(installed: Path, home: Path) -> None:
-    before = listing(installed)
+def test_command_runs_for_an_ordinary_user_and_writes_nothing_beside_itself(installed: Path, new_home: Path) -> None:
+    before, home = listing(installed), new_home
     loader = next(installed.rglob("libOpenCL.so.1"))
     command: list[str | Path] = [
         installed / "bin" / "clharness",
@@ -116,7 +137,7 @@ def test_command_runs_for_an_ordinary_user_and_writes_nothing_beside_itself(inst
         "--keep",
     ]
 
-    ran = as_ordinary_user(home, *command, "--json", "records.jsonl")
+    ran = as_ordinary_user(home, *command, "--json", "records.jsonl", PYTHONPYCACHEPREFIX="")
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "as expected, 5 cases" in ran.stdout
@@ -129,16 +150,16 @@ def test_command_runs_for_an_ordinary_user_and_writes_nothing_beside_itself(inst
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
 
 
-def test_folder_for_what_is_kept_can_be_chosen(installed: Path, home: Path) -> None:
+def test_folder_for_what_is_kept_can_be_chosen(installed: Path, new_home: Path) -> None:
     command: list[str | Path] = [
         installed / "bin" / "clharness",
         "loader",
         next(installed.rglob("libOpenCL.so.1")),
         *FIFO,
     ]
-    ran = as_ordinary_user(home, *command, CLHARNESS_OUTPUT="out")
+    ran = as_ordinary_user(new_home, *command, CLHARNESS_OUTPUT="out")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert {path.name for path in home.iterdir()} == {"out"}
+    assert {path.name for path in new_home.iterdir()} == {"out"}
 
 
 def test_home_that_cannot_be_written_to_is_one_sentence(installed: Path, home: Path) -> None:
