@@ -69,9 +69,9 @@ def test_correct_icd_is_green(sandbox: Sandbox, tmp_path: Path, icd2: bool) -> N
 @pytest.mark.parametrize(
     ("settings", "shard"),
     [
-        ({"variant": "icd_exports_all"}, "1/12"),
-        ({"exact_objects": True}, "5/12"),
-        ({"version": "OpenCL 1.2 old"}, "9/12"),
+        ({"variant": "icd_exports_all"}, "1/24"),
+        ({"exact_objects": True}, "9/24"),
+        ({"version": "OpenCL 1.2 old"}, "17/24"),
     ],
 )
 def test_other_correct_icds_are_green(sandbox: Sandbox, settings: dict[str, Any], shard: str) -> None:
@@ -84,7 +84,7 @@ def test_icd_without_platforms_has_nothing_to_be_judged(sandbox: Sandbox, tmp_pa
     """A driver without its hardware: what needs a platform is unsupported."""
     records = tmp_path / "run.jsonl"
     mock = sandbox.icd("none", faults=["platform_not_found"])
-    done = run_icd(mock.path, "--json", records, *part("--shard", "1/12"))
+    done = run_icd(mock.path, "--json", records, *part("--shard", "1/24"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no platform on this machine" in done.stdout
     assert any(case["verdict"] == "pass" for case in cases(records))

@@ -15,9 +15,9 @@ from harness.fuzz import builds
 from harness.fuzz.target_process import environment
 
 WHOLE = bool(os.environ.get("CLHARNESS_WHOLE_TESTS"))
-OTHERS = 10_000 if WHOLE else 2_000  # inputs before, at least
+OTHERS = 10_000 if WHOLE else 1_000  # inputs before, at least
 RANDOM_INPUTS = 300 if WHOLE else 100
-GROWTH = 1024  # KiB that the process may grow by over all of them: output buffers, and nothing for each input
+GROWTH = 1024 if WHOLE else 512  # KiB that the process may grow by over all of them: output buffers alone
 
 SLOWER = {"limits": 30}  # an input of which makes a thousand vendors: so many times fewer
 TARGETS = [name for name in builds.targets() if name != builds.OF_ICD]

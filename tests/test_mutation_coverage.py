@@ -74,7 +74,7 @@ def test_what_did_not_run_is_listed(tmp_path: Path) -> None:
 
 def test_coverage_of_the_reference_loader(capsys: pytest.CaptureFixture[str]) -> None:
     """The command builds it, runs a check of files of directories, and says what of their reader was reached."""
-    words = ["-k", "test_library_path_without_final_newline", "-j", "1", "--file", "os_linux.c"]
+    words = ["-k", "test_library_path_without_final_newline", "-j", "1", "--suite", "discovery", "--file", "os_linux.c"]
     assert main(["coverage", *words]) == 0
     shown = capsys.readouterr().out
     (line,) = (line for line in shown.splitlines() if "os_linux.c: lines" in line)

@@ -24,12 +24,12 @@ from tests.hostile import Tell, hostile, sandbox, tell
 __all__ = ["hostile", "sandbox", "tell"]
 
 CPU = min(os.sched_getaffinity(0))
-HOGS = 9
+HOGS = 4
 
 
 @pytest.fixture
 def crowd() -> Iterator[None]:
-    """One processor has ten times more to do than it can."""
+    """One processor has five times more to do than it can."""
     program = f"import os\nos.sched_setaffinity(0, [{CPU}])\nprint(flush=True)\nwhile True: pass"
     with contextlib.ExitStack() as stack:
         for _ in range(HOGS):
