@@ -35,29 +35,56 @@ def inputs(target: str, tmp_path: Path) -> Path:
     return folder
 
 
-def replay(target: str, *arguments: object) -> tuple[list[str], int]:
+# A process has used what its parent had when it was forked: this test would be asked what it uses itself.
+MEASURE = """
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    struct rusage used;
+    int status = 127 << 8;
+    pid_t child = fork();
+    if (child == 0) {
+        execv(argv[1], argv + 1);
+        _exit(127);
+    }
+    wait4(child, &status, 0, &used);
+    printf("%ld\\n", used.ru_maxrss);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 126;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def measure(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small program that runs another, and says after its output how much memory that had, in KiB."""
+    program = tmp_path_factory.mktemp("measure") / "measure"
+    command = [build().compiler, "-w", "-x", "c", "-", "-o", str(program)]
+    subprocess.run(command, input=MEASURE, text=True, check=True)
+    return program
+
+
+def replay(measure: Path, target: str, *arguments: object) -> tuple[list[str], int]:
     """The lines with digests, and the most memory that the process had, in KiB."""
     program = build().folder / "fuzz" / f"replay_{target}"
     own = build().with_vulkan().reference_loader if builds.is_of_vulkan(target) else build().reference_loader
-    command = [str(program), "--loader", str(own), "--digest", *map(str, arguments)]
-    process = subprocess.Popen(command, env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    output, errors = process.stdout, process.stderr
-    assert output and errors
-    lines, warnings = output.read().splitlines(), errors.read()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, f"{command[:4]}: {warnings[-2000:]}"
-    return lines[:-1], used.ru_maxrss
+    command = [str(measure), str(program), "--loader", str(own), "--digest", *map(str, arguments)]
+    done = subprocess.run(command, env=environment({}), capture_output=True, text=True)
+    assert done.returncode == 0, f"{command[:5]}: {done.stderr[-2000:]}"
+    *lines, _, used = done.stdout.splitlines()
+    return lines, int(used)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_inputs_leave_nothing_behind(target: str, inputs: Path) -> None:
+def test_inputs_leave_nothing_behind(measure: Path, target: str, inputs: Path) -> None:
     """Neither in what the loader shows, nor in the memory of the process."""
-    fresh, _ = replay(target, "--each", inputs)
+    fresh, _ = replay(measure, target, "--each", inputs)
     assert len(fresh) == len(list(inputs.iterdir())) and len(set(fresh)) == len(fresh)
     times = OTHERS // SLOWER.get(target, 1) // len(fresh) + 1
-    _, once = replay(target, inputs)
-    after_others, often = replay(target, *[inputs] * times)
+    _, once = replay(measure, target, inputs)
+    after_others, often = replay(measure, target, *[inputs] * times)
     assert len(after_others) == times * len(fresh)
     different = set(after_others) - set(fresh)
     assert not different, f"{len(different)} of {len(fresh)} inputs show something else than in a fresh process"
