@@ -32,7 +32,7 @@ from harness.selftest.worker import Result, Runner, Task, Usual, Workers
 
 CHUNK = 40  # cases of a task, where a fault meets all of them
 FIRST = 2  # cases that a fault meets at first, where checks are not to be proven
-MORE = 5  # times as many are the next
+MORE = 2  # times as many are the next, of which most may run for nothing without a fault
 _FUNCTION = re.compile(r"(?<![A-Za-z0-9])cl[A-Z][A-Za-z0-9]*")
 LIKE = 3  # checks that noticed others of a family, whose cases its next fault meets first
 
