@@ -52,6 +52,26 @@ def test_a_variable_that_is_set_is_not_beside_itself(many: dict[str, int], varia
 
 
 @pytest.mark.parametrize(
+    "machine",
+    [
+        {"VENDORS_COUNT": 5, "DUPLICATE": 2},
+        {"VENDORS_COUNT": 3, "PLATFORMS_COUNT": 3, "UNLOADABLE": 1},
+        {"VENDORS_COUNT": 3, "PLATFORMS_COUNT": 3, "UNLOADABLE": 2, "DUPLICATE": 1},
+        {"LAYERS_COUNT": 3, "LAYER_DUPLICATE": 1},
+        {"VENDORS_COUNT": 3, "WAY": 18},
+        {"LAYERS_COUNT": 3, "LAYER_WAY": 8},
+    ],
+    ids=str,
+)
+def test_what_stays_open_and_what_is_found_is_as_the_loader_has_it(machine: dict[str, int], tmp_path: Path) -> None:
+    """A handle for each platform that is offered stays open, and one of a loader that closes nothing."""
+    (tmp_path / "input").write_bytes(b"".join(sweep.setting(name, value) for name, value in machine.items()))
+    for loader in filter(None, (build().reference_loader, system_loader())):
+        said = replay("limits", loader, tmp_path, known=["environment-OPENCL_LAYERS"])
+        assert said.errors == "" and "read 1 inputs" in said.output
+
+
+@pytest.mark.parametrize(
     "text", ["", "clharness-fuzz: finding: leak x: y\n", "clharness-fuzz: machine: that of the input\n"]
 )
 def test_what_is_not_described_is_said_to_be(text: str) -> None:

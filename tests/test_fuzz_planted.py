@@ -132,6 +132,9 @@ def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild
         ("another_name_than_the_line", "named-by-nothing", "042f"),
         ("last_file_alone", "always-lost", ""),
         ("first_element_alone", "named-and-lost", "0300000000000000030000000000000001720101010101"),
+        ("first_platforms_alone_in_lists", "way-clCreateContextFromType", "4100010011"),
+        ("assumed_where_the_variable_is_empty", "offered-all-the-same", "00442000000004"),
+        ("last_first_while_tracing", "offered-by-variables", "010401"),
     ],
 )
 def test_an_input_shows_the_fault(

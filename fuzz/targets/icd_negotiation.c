@@ -56,7 +56,7 @@ static bool accepts(enum lesson which)
     return !learned[which][subject - subjects] || accepted[which][subject - subjects];
 }
 
-bool target_next_control(void)
+static bool has_lesson(void)
 {
     for (int i = 0; i < LESSONS; i++) {
         if (!learned[i][subject - subjects]) {
@@ -67,7 +67,7 @@ bool target_next_control(void)
     return false;
 }
 
-void target_control(void)
+static void learn(void)
 {
     struct vendor *vendor = vendor_plain(0);
     struct platform *platform = &vendor->platform[0];
@@ -253,20 +253,24 @@ static void make_vendor(int number)
     world_file(keep_text("/etc/OpenCL/vendors/%c.icd", 'a' + number), FILE_REGULAR, name, strlen(name));
 }
 
-/* Variables that change how a loader takes its vendors. */
-static void some_variables(uint8_t which)
+/* Variables that change how a loader takes its vendors, or might. */
+static const char *const variables[][2] = {
+    {"OCL_ICD_ENABLE_TRACE", "True"},          {"OCL_ICD_DEBUG", "7"},
+    {"OCL_ICD_PLATFORM_SORT", "version"},      {"OCL_ICD_PLATFORM_SORT", "none"},
+    {"OCL_ICD_DEFAULT_PLATFORM", "1"},         {"OCL_ICD_ASSUME_ICD_EXTENSION", "1"},
+    {"OCL_ICD_FORCE_LEGACY_TERMINATION", "1"}, {"OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING", "1"},
+};
+/* Those of them on which it may depend which platforms are offered, and in which order. */
+enum { DECISIVE = 1 << 2 | 1 << 3 | 1 << 5 };
+
+static void some_variables(uint8_t which, bool empty)
 {
-    static const char *const pairs[][2] = {
-        {"OCL_ICD_ENABLE_TRACE", "True"},          {"OCL_ICD_DEBUG", "7"},
-        {"OCL_ICD_PLATFORM_SORT", "version"},      {"OCL_ICD_PLATFORM_SORT", "none"},
-        {"OCL_ICD_DEFAULT_PLATFORM", "1"},         {"OCL_ICD_ASSUME_ICD_EXTENSION", "1"},
-        {"OCL_ICD_FORCE_LEGACY_TERMINATION", "1"}, {"OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING", "1"},
-    };
-    is_assumed = which & 1 << 5;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    is_assumed = !empty && which & 1 << 5;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         if (which & (1 << i)) {
-            describe("%s=%s", pairs[i][0], pairs[i][1]);
-            world_variable(pairs[i][0], pairs[i][1]);
+            const char *value = empty ? "" : variables[i][1];
+            describe("%s=%s", variables[i][0], value);
+            world_variable(variables[i][0], value);
         }
     }
 }
@@ -395,15 +399,97 @@ static void first_call(unsigned which)
     }
 }
 
-void target_run(void)
+/* What an input begins with. */
+struct beginning {
+    unsigned count; /* of vendors */
+    uint8_t first, which;
+    bool empty; /* variables are set to nothing, which is as if they were not set */
+};
+
+static struct beginning begin(void)
 {
-    unsigned count = 1 + take_below(VENDORS);
-    uint8_t first = take_byte();
-    vendor_count = 0; /* until it is known which are offered */
-    some_variables(first & 4 ? take_byte() : 0);
+    struct beginning begun = {.count = 1 + take_below(VENDORS), .first = take_byte()};
+    begun.which = begun.first & 4 ? take_byte() : 0;
+    begun.empty = (begun.first & 192) == 64;
+    return begun;
+}
+
+static void make_vendors(unsigned count)
+{
     for (unsigned v = 0; v < count; v++) {
         make_vendor((int)v);
     }
+}
+
+/* --- the same machine without the variables that must not change which platforms there are --- */
+
+static struct offered without;
+static bool is_lesson;         /* what is run now is not this machine, but a lesson */
+static bool has_run, is_whole; /* the second: and was not left by a crash */
+
+static uint8_t decisive(const struct beginning *begun)
+{
+    return begun->empty ? 0 : begun->which & DECISIVE;
+}
+
+bool target_next_control(void)
+{
+    struct beginning begun = begin();
+    is_lesson = has_lesson();
+    is_whole = is_whole && has_run;
+    return is_lesson || (!has_run && begun.which != decisive(&begun));
+}
+
+/* A machine that its vendors alone decide on: no layer, and no first call. */
+static void live_without(void)
+{
+    struct beginning begun = begin();
+    has_run = true;
+    is_whole = false;
+    vendor_count = 0;
+    describe_machine("the same without variables that change nothing");
+    some_variables(decisive(&begun), false);
+    make_vendors(begun.count);
+    layers_clear();
+    without = platforms_offered();
+    is_whole = true;
+}
+
+void target_control(void)
+{
+    if (is_lesson) {
+        learn();
+    } else {
+        live_without();
+    }
+}
+
+static void check_same(const struct offered *offered)
+{
+    bool same = offered->count == without.count;
+    for (cl_uint i = 0; same && i < offered->count; i++) {
+        same = offered->platform[i] == without.platform[i];
+    }
+    if (!same) {
+        finding("wrong", "offered-by-variables",
+                "%u platforms are offered, %u without variables that change nothing, or in another order",
+                offered->count, without.count);
+    }
+}
+
+void target_run(void)
+{
+    struct beginning begun = begin();
+    unsigned count = begun.count;
+    uint8_t first = begun.first;
+    bool is_compared = has_run && is_whole;
+    if (has_run) {
+        describe_machine("that of the input");
+    }
+    has_run = is_whole = false;
+    vendor_count = 0; /* until it is known which are offered */
+    some_variables(begun.which, begun.empty);
+    make_vendors(count);
     first_call(first & 3);
     layers_clear();
     if (first & 16) {
@@ -428,6 +514,9 @@ void target_run(void)
         check_faultless(&offered, count);
         check_refused(&offered);
         vendor_count = count;
+    }
+    if (is_compared && !failing && !(first & 16)) {
+        check_same(&offered);
     }
     for (unsigned v = 0; v < count; v++) {
         if (!is_clear(&vendors[v])) {

@@ -93,6 +93,9 @@ bool target_next_control(void)
         (machine.of[LAYERS_COUNT] && is_missing(machine_of_layers(&machine)))) {
         return true;
     }
+    if (is_missing(machine_of_ends(&machine))) {
+        return true;
+    }
     for (unsigned half = 1; half <= 2; half++) {
         if ((has_halves(&machine) && is_missing(machine_of_half(&machine, half))) ||
             (has_layer_halves(&machine) && is_missing(machine_of_layer_half(&machine, half)))) {
@@ -516,7 +519,8 @@ static const struct outcome *layers_alone(void)
 /* The order in which layers have to be initialised: that of OPENCL_LAYERS, or of the names of files. */
 static enum direction order_of_names(void)
 {
-    bool by_files = machine.of[LAYER_WAY] == LAYER_WAY_FILES || machine.of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE;
+    bool by_files = machine.of[LAYER_WAY] == LAYER_WAY_FILES || machine.of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE ||
+                    machine.of[LAYER_WAY] == LAYER_WAY_EMPTY;
     if (by_files && machine.of[CAPITALS]) {
         return NO_DIRECTION; /* it depends on the locale */
     }
@@ -684,6 +688,47 @@ void target_run(void)
 
 /* --- the end --- */
 
+static unsigned open_handles(const struct library *library)
+{
+    return library ? library->opened - library->closed : 0;
+}
+
+/* A library that is named again, has more platforms, or stands beside what is no vendor and no layer, stays open as
+ * often as one that has one platform and is named once, alone.
+ */
+static void check_ends(void)
+{
+    struct machine plain = machine_of_ends(&machine);
+    const struct outcome *once = control_of(&plain);
+    if (!once || !once->known) {
+        return;
+    }
+    for (unsigned m = 0; m < member_count && once->special_copies == 1; m++) {
+        unsigned open = open_handles(members[m].library);
+        bool is_special = m == special_member;
+        /* One handle for each platform is right, and closed where all of them can be unloaded. */
+        bool all_close = machine.of[UNLOADABLE] > 1 && !once->special_open;
+        bool is_one = is_special && members[m].count == 1 && outcome.special_copies == 1;
+        if (!members[m].flaw && (all_close || is_one) && open != once->special_open) {
+            finding("leak", "library-stays-open",
+                    "%u handles of the library of vendor %u of %u, with %u platforms, are open after the end; of one "
+                    "that is alone, is named once and has one platform, it is %u",
+                    open, m, member_count, members[m].count, once->special_open);
+            return;
+        }
+    }
+    for (unsigned n = 0; n < chain_length && once->layer_inits == 1; n++) {
+        unsigned open = open_handles(chain[n].library);
+        if (chain[n].inits == 1 && open != once->layer_open) {
+            finding("leak", "layer-stays-open",
+                    "%u handles of the library of layer %u of %u are open after the end; where nothing is named twice, "
+                    "and nothing is missing, it is %u",
+                    open, n, chain_length, once->layer_open);
+            return;
+        }
+    }
+}
+
 void target_ended(void)
 {
     look_at_end(&outcome);
@@ -692,6 +737,7 @@ void target_ended(void)
         return;
     }
     check_end(&machine);
+    check_ends();
     struct machine small_machine = machine_small(&machine);
     const struct outcome *small = control_of(&small_machine);
     if (!small || !small->known) {

@@ -8,9 +8,10 @@
 
 const char *const target_name = "property_lists";
 
+enum { SECOND_OF = 1 }; /* the vendor that has a second platform, which lists name */
 enum { MOST_PAIRS = 2100, SHOWN_PAIRS = 12, NO_LIST = 255, MOST_CALLS = 8 };
 
-static struct object *platforms[VENDORS];
+static struct object *platforms[VENDORS]; /* one of each vendor */
 static enum function functions[FUNCTION_COUNT];
 static unsigned function_count;
 static int first_vendor = -1; /* of the first platform that the loader lists */
@@ -20,11 +21,12 @@ void target_prepare(void)
     for (int v = 0; v < VENDORS; v++) {
         struct vendor *vendor = vendor_plain(v);
         vendor->platform[0].icd2 = v == VENDORS - 1; /* the last: some loaders move what they handed to those before */
+        vendor->platform_count = v == SECOND_OF ? 2 : 1; /* a loader has more platforms than vendors */
         vendor_make(vendor);
         const char *name = keep_text("/lib/lib%c.so", 'a' + v);
         vendor_library(vendor, name);
         world_file(keep_text("/etc/OpenCL/vendors/%c.icd", 'a' + v), FILE_REGULAR, name, strlen(name));
-        platforms[v] = &vendor->platform[0].object[HANDLE_cl_platform_id];
+        platforms[v] = &vendor->platform[v == SECOND_OF].object[HANDLE_cl_platform_id];
     }
     cl_uint count;
     cl_platform_id first = NULL;

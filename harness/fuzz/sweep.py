@@ -117,6 +117,7 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         {"VENDORS_COUNT": 40, "WAY": 3},
         {"VENDORS_COUNT": 120, "PLACE": 1},
         {"VENDORS_COUNT": 300, "PLACE": 1},
+        *({"VENDORS_COUNT": 5, "UNLOADABLE": 1, "WAY": way} for way in (0, 3)),
     ),
     "REFUSED": tuple({"VENDORS_COUNT": 40, "FLAW": flaw} for flaw in range(1, 6)),
     "LAYERS_COUNT": (
@@ -133,7 +134,7 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         {"LAYERS_COUNT": 2} | _TALK,
         {"LAYERS_COUNT": 2, "LAYER_WAY": 1, "BARE": 1},
     ),
-    "LAYER_DUPLICATE": ({"LAYERS_COUNT": 40}, {"LAYERS_COUNT": 40, "LAYER_WAY": 1}),
+    "LAYER_DUPLICATE": tuple({"LAYERS_COUNT": count, "LAYER_WAY": way} for count in (3, 40) for way in (0, 1)),
     "DEFAULT": (
         *({"VENDORS_COUNT": count} for count in (5, 17, 33)),
         *({"VENDORS_COUNT": count, "DEFAULT_FORM": 3} for count in (9, 33)),
@@ -158,12 +159,12 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "PAIRS": ({}, {"VENDORS_COUNT": 3, "PAIR_PLACE": 2}),
     "LIST": ({"VENDORS_COUNT": 2},),
     "QUERY": ({"VENDORS_COUNT": 2}, _TALK),
-    "FOLDER": ({"WAY": 1}, {"WAY": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}, {"WAY": 1} | _TALK),
+    "FOLDER": ({"WAY": 1}, {"WAY": 2}, {"WAY": 18}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}, {"WAY": 1} | _TALK),
     "ABSENT": ({}, {"WAY": 3}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_WAY": 1}, _TALK),
     "UNLOADABLE": (
         {"VENDORS_COUNT": 3},
         {"VENDORS_COUNT": 5, "PLATFORMS_COUNT": 0},
-        {"VENDORS_COUNT": 3, "PLATFORMS_COUNT": 3},
+        *({"VENDORS_COUNT": 3, "PLATFORMS_COUNT": 3, "EACH": each} for each in (0, 2)),
         {"VENDORS_COUNT": 3, "LAYERS_COUNT": 2},
     ),
     "FIRST_CALL": ({}, {"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 3, "LAYERS_COUNT": 2}, {"VENDORS_COUNT": 0}),
@@ -181,13 +182,13 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     ),
     "PRIVILEGED": (
         *({"VENDORS_COUNT": 3, "WAY": way} for way in (0, 1, 2, 3, 4, 5, 6, 7, 15, 16, 17)),
-        *({"LAYERS_COUNT": 3, "LAYER_WAY": way} for way in (0, 1, 2, 3, 7)),
+        *({"LAYERS_COUNT": 3, "LAYER_WAY": way} for way in (0, 1, 2, 3, 7, 8)),
     ),
 }
 # What is chosen by variables, beside each other: each may change what another one does.
 _CHOICES: Mapping[str, Sequence[int]] = {
-    "WAY": range(1, 18),
-    "LAYER_WAY": range(1, 8),
+    "WAY": range(1, 19),
+    "LAYER_WAY": range(1, 9),
     "LAYER_SCHEME": (1, 2),
     "SORT": (1, 2, 3),
     "DEFAULT": (1, 2, 3, 4),
@@ -199,7 +200,7 @@ _CHOICES: Mapping[str, Sequence[int]] = {
 # Loaders take long for many of these: quadratic time.
 _SLOW = ("VENDORS_COUNT", "PLATFORMS_COUNT", "REFUSED")
 # Values of a few kinds: one seed each is enough.
-_KINDS = 18
+_KINDS = 19
 
 
 @cache

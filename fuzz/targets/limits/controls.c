@@ -174,3 +174,13 @@ struct machine machine_of_layer_half(const struct machine *machine, unsigned hal
     two.of[LAYER_HALF] = half;
     return two;
 }
+
+struct machine machine_of_ends(const struct machine *machine)
+{
+    static const enum number others[] = {DUPLICATE, LAYER_DUPLICATE, BOTH,      ABSENT, JUNK, REFUSED,
+                                         FLAW,      EMPTY,           BEGINNING, ENDING, EACH, PLACE};
+    struct machine small = machine_small(machine);
+    leave_out(&small, others, sizeof others / sizeof *others);
+    small.of[PLATFORMS_COUNT] = small.of[VENDORS_COUNT] = 1;
+    return small;
+}

@@ -127,6 +127,7 @@ static enum duty duty_of_vendors(const struct machine *machine)
     case WAY_FILE:
     case WAY_LIBRARY:
     case WAY_NAME:
+    case WAY_NAME_IN_PATH:
         return privileged ? FREE : documented ? SPECIAL : FREE;
     case WAY_VENDORS_NOWHERE:
         return !privileged && vendors ? NONE : FREE;
@@ -175,6 +176,8 @@ static enum duty duty_of_layers(const struct machine *machine)
         return privileged ? NONE : path ? ALL : FREE;
     case LAYER_WAY_NOWHERE:
         return !privileged && path ? NONE : FREE;
+    case LAYER_WAY_EMPTY:
+        return !privileged && path && has_documented_variables() ? ALL : FREE;
     default:
         return FREE;
     }

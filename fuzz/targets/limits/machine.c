@@ -40,7 +40,7 @@ static const struct {
          "OCL_ICD_FILENAMES and OCL_ICD_VENDORS, 9 OCL_ICD_VENDORS and OPENCL_VENDOR_PATH, 11 OCL_ICD_VENDORS and "
          "the default folder, 12 OPENCL_VENDOR_PATH and it, 13 OCL_ICD_FILENAMES and it, 14 OCL_ICD_FILENAMES and "
          "OPENCL_VENDOR_PATH; all in the default folder: 15 OCL_ICD_VENDORS or 16 OPENCL_VENDOR_PATH names a folder that "
-         "is not there, 17 both are empty)",
+         "is not there, 17 both are empty; 18 as 10, the file in the folder that OPENCL_VENDOR_PATH names)",
          WAYS - 1, WAYS - 1},
     [REVERSED] = {"the folder is in the reverse order of names", 1, 1},
     [DUPLICATE] = {"distance at which the special vendor is named again", 1090, 2},
@@ -53,7 +53,7 @@ static const struct {
     [LAYER_WAY] = {"way to the layers (0 OPENCL_LAYERS, 1 default folder, 2 OPENCL_LAYERS beside OPENCL_LAYER_PATH, 3 "
                    "OPENCL_LAYER_PATH beside OPENCL_LAYERS; one half each: 4 OPENCL_LAYERS and OPENCL_LAYER_PATH, 5 "
                    "OPENCL_LAYER_PATH and the default folder, 6 OPENCL_LAYERS and it; 7 all in the default folder, and "
-                   "OPENCL_LAYER_PATH names one that is not there)",
+                   "OPENCL_LAYER_PATH names one that is not there, 8 is empty)",
                    LAYER_WAYS - 1, LAYER_WAYS - 1},
     [LAYER_SCHEME] = {"scheme of layers (0 both, 1 clInitLayerWithProperties, 2 clInitLayer)", SCHEMES - 1,
                       SCHEMES - 1},
@@ -419,7 +419,7 @@ static const char *spelled(const struct machine *machine, const char *name)
 static const char *folder_of(const struct machine *machine)
 {
     enum way way = (enum way)machine->of[WAY];
-    bool named = way == WAY_VENDORS || way == WAY_VENDOR_PATH || way == WAY_VENDORS_BESIDE;
+    bool named = way == WAY_VENDORS || way == WAY_VENDOR_PATH || way == WAY_VENDORS_BESIDE || way == WAY_NAME_IN_PATH;
     return named ? long_path("/", spelled(machine, "vendors"), machine->of[FOLDER]) : "/etc/OpenCL/vendors";
 }
 
@@ -628,8 +628,11 @@ static void make_files(const struct machine *machine)
         world_variable("OPENCL_VENDOR_PATH", "");
         return;
     }
-    if (way == WAY_NAME) {
+    if (way == WAY_NAME || way == WAY_NAME_IN_PATH) {
         world_variable("OCL_ICD_VENDORS", name ? name + 1 : "0000.icd");
+        if (way == WAY_NAME_IN_PATH) {
+            world_variable("OPENCL_VENDOR_PATH", folder);
+        }
         return;
     }
     if (variables[alone]) {
@@ -684,13 +687,13 @@ static void make_variables(const struct machine *machine)
 static bool has_layer_files(const struct machine *machine)
 {
     return machine->of[LAYER_WAY] == LAYER_WAY_FILES || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE ||
-           machine->of[LAYER_WAY] == LAYER_WAY_NOWHERE;
+           machine->of[LAYER_WAY] == LAYER_WAY_NOWHERE || machine->of[LAYER_WAY] == LAYER_WAY_EMPTY;
 }
 
 static const char *layer_folder(const struct machine *machine)
 {
     bool named = (machine->of[FOLDER] || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE) &&
-                 machine->of[LAYER_WAY] != LAYER_WAY_NOWHERE;
+                 machine->of[LAYER_WAY] != LAYER_WAY_NOWHERE && machine->of[LAYER_WAY] != LAYER_WAY_EMPTY;
     return named ? long_path("/", spelled(machine, "layers"), machine->of[FOLDER]) : "/etc/OpenCL/layers";
 }
 
@@ -789,8 +792,8 @@ static void make_layers(const struct machine *machine)
     stpcpy(to, filled("", machine->of[ENDING], ':'));
     bool beside = machine->of[LAYER_WAY] == LAYER_WAY_LIST_BESIDE || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE;
     bool files = has_layer_files(machine);
-    if (count && machine->of[LAYER_WAY] == LAYER_WAY_NOWHERE) {
-        world_variable("OPENCL_LAYER_PATH", "/nowhere");
+    if (count && (machine->of[LAYER_WAY] == LAYER_WAY_NOWHERE || machine->of[LAYER_WAY] == LAYER_WAY_EMPTY)) {
+        world_variable("OPENCL_LAYER_PATH", machine->of[LAYER_WAY] == LAYER_WAY_NOWHERE ? "/nowhere" : "");
         return;
     }
     if (count && (!files || beside)) {

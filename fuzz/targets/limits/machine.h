@@ -115,7 +115,8 @@ enum way {
     WAY_LIST_AND_PATH,
     WAY_VENDORS_NOWHERE, /* all are in the default folder, and the variable names one that is not there */
     WAY_PATH_NOWHERE,
-    WAY_EMPTY, /* all are in the default folder, and the variables that name another one are empty */
+    WAY_EMPTY,        /* all are in the default folder, and the variables that name another one are empty */
+    WAY_NAME_IN_PATH, /* as WAY_NAME, in the folder that OPENCL_VENDOR_PATH names */
     WAYS
 };
 enum layer_way {
@@ -127,6 +128,7 @@ enum layer_way {
     LAYER_WAY_FILES_AND_DEFAULT,
     LAYER_WAY_LIST_AND_DEFAULT,
     LAYER_WAY_NOWHERE, /* as WAY_PATH_NOWHERE */
+    LAYER_WAY_EMPTY,   /* as WAY_EMPTY */
     LAYER_WAYS
 };
 
@@ -163,6 +165,8 @@ bool is_default_number(const struct machine *machine);
 struct machine machine_of_half(const struct machine *machine, unsigned half);
 /* The same with two layers. */
 struct machine machine_of_layer_half(const struct machine *machine, unsigned half);
+/* One vendor with one platform, for the libraries that stay open: nothing is named twice, and nothing is missing. */
+struct machine machine_of_ends(const struct machine *machine);
 /* Whether vendors, or layers, are named by two variables. */
 bool has_halves(const struct machine *machine);
 bool has_layer_halves(const struct machine *machine);

@@ -304,4 +304,5 @@ void look_at_end(struct outcome *outcome)
         }
     }
     outcome->layer_ends = chain_length ? chain[0].deinits : 0;
+    outcome->layer_open = chain_length ? handles(chain[0].library) : 0;
 }

@@ -28,6 +28,7 @@ struct outcome {
     enum direction end_order;
     unsigned special_open; /* libraries that stay open at the end of the loader: handles */
     unsigned other_open;
+    unsigned layer_open; /* of the first layer's library */
     enum direction close_order;
     /* What calls with NULL for the platform reach: a place in the list, or -1 and an answer. */
     int defaults[DEFAULTS];
