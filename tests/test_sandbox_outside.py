@@ -41,7 +41,8 @@ DEEDS = {
     "makes links to others": "ln -s ../../bystander a; ln -s .. vendors/up; ln ../../bystander/file hard; ln -s / root",
     "makes it unreadable": 'mkdir -p a/b/c; chmod 0 a/b/c a/b a vendors libraries "$PWD"',
     "makes it unchangeable": "mkdir -p a/b; touch a/f a/b/f; chattr +i a/f a/b/f; chattr +a a/b; chattr +i a .",
-    "makes it 3,000 deep": "for n in $(seq 3000); do mkdir d; cd d; done",
+    # Deeper than Python recurses, and longer than a path may be, where a shell's cd fails.
+    "makes it 1,500 deep": "perl -e 'for (1..1500) { mkdir q(deep); chdir q(deep) or die }'",
     "goes on writing": "for n in 1 2 3; do setsid sh -c 'while :; do mkdir -p x/y/z; : > x/y/z/$$; done' & done",
     "mounts": "mkdir m n; mount -t tmpfs none m; mkdir m/in; mount --bind ../../bystander n; mount --bind n vendors",
     "mounts over itself": 'mount --bind ../../bystander "$PWD"',
