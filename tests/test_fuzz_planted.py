@@ -120,6 +120,12 @@ def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild
             "two-answers",
             "00007f006e744672808080806c6e7446724c00007f7f6d636c456e717565756541637175697265474c4f626a65637473",
         ),
+        (
+            "part_of_an_extension",
+            "part-of-an-extension",
+            "30301cecece0f1020000003030303030087c5bdd636c636c43726561746553756244657669636573455854636c43636c636c437265"
+            "61746553756244657669636573455854005bdd636c4363",
+        ),
         ("enumeration_for_applications", "for-loaders", "00ec21315b9600000000000000000000006000"),
         ("last_platform_without_a_list", "chosen-clCreateContextFromType", "41"),
         (

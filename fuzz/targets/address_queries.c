@@ -102,6 +102,37 @@ static void check_address(const char *name, uint64_t entry)
     saw("length of a name with an address", strlen(name));
 }
 
+/* Of an extension's functions a loader has all by their names, or none (DISC-GEN-026). */
+static void check_extension(const char *name)
+{
+    static const char *const extensions[][3] = {
+        {"clCreateSubDevicesEXT", "clRetainDeviceEXT", "clReleaseDeviceEXT"},
+        {"clCreateFromEGLImageKHR", "clEnqueueAcquireEGLObjectsKHR", "clEnqueueReleaseEGLObjectsKHR"},
+        {"clCreateEventFromEGLSyncKHR"},
+        {"clCreateEventFromGLsyncKHR"},
+        {"clGetGLContextInfoKHR"},
+        {"clGetKernelSubGroupInfoKHR"},
+    };
+    for (size_t e = 0; e < sizeof extensions / sizeof *extensions; e++) {
+        bool is_one = false;
+        bool has_one = false;
+        const char *lacks = NULL;
+        for (size_t i = 0; i < 3 && extensions[e][i]; i++) {
+            is_one |= texts_equal(name, extensions[e][i]);
+        }
+        for (size_t i = 0; is_one && i < 3 && extensions[e][i]; i++) {
+            bool is_found = is_own(CALL(clGetExtensionFunctionAddress, AT(extensions[e][i])));
+            has_one |= is_found || loader_function((enum function)function_named(extensions[e][i]));
+            lacks = is_found ? lacks : extensions[e][i];
+        }
+        if (has_one && lacks) {
+            finding("wrong", "part-of-an-extension",
+                    "the loader has a function of the extension that has \"%s\", and does not find %s by its name",
+                    name, lacks);
+        }
+    }
+}
+
 /* The only vendor that has a suffix at the end of this name, of those that are offered; -1 where there are none or
  * several, or one that takes every name. */
 static int only_vendor(const struct offered *offered, const char *name)
@@ -185,6 +216,7 @@ static void by_suffix(const struct offered *offered, const char *name)
         }
     }
     check_choice(offered, name, entry);
+    check_extension(name);
 }
 
 /* A loader that keeps one of the functions that are for loaders from applications keeps all (DISP-EXT-014). */

@@ -265,10 +265,12 @@ enum { DECISIVE = 1 << 2 | 1 << 3 | 1 << 5 };
 
 static void some_variables(uint8_t which, bool empty)
 {
+    /* Any value but nothing. */
+    static const char *const assumed[] = {"1", "debug", "0", "no"};
     is_assumed = !empty && which & 1 << 5;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         if (which & (1 << i)) {
-            const char *value = empty ? "" : variables[i][1];
+            const char *value = empty ? "" : i == 5 ? assumed[which & 3] : variables[i][1];
             describe("%s=%s", variables[i][0], value);
             world_variable(variables[i][0], value);
         }

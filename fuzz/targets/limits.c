@@ -519,8 +519,7 @@ static const struct outcome *layers_alone(void)
 /* The order in which layers have to be initialised: that of OPENCL_LAYERS, or of the names of files. */
 static enum direction order_of_names(void)
 {
-    bool by_files = machine.of[LAYER_WAY] == LAYER_WAY_FILES || machine.of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE ||
-                    machine.of[LAYER_WAY] == LAYER_WAY_EMPTY;
+    bool by_files = has_layer_files(&machine);
     if (by_files && machine.of[CAPITALS]) {
         return NO_DIRECTION; /* it depends on the locale */
     }
@@ -558,7 +557,7 @@ static void check_chain(void)
     }
     if (!halves && directions_differ(outcome.layer_order, order_of_names())) {
         finding("wrong", "order-of-layer-names", "%u layers are not initialised in the order of the %s", chain_length,
-                machine.of[LAYER_WAY] % 2 ? "names of their files" : "list");
+                has_layer_files(&machine) ? "names of their files" : "list");
     }
     for (unsigned n = 0; halves && n < chain_length; n++) {
         unsigned expected = inits_of_halves(n);

@@ -61,8 +61,9 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "FILE_NAME": ({"VENDORS_COUNT": 3}, {"WAY": 4}, {"WAY": 10}, {"VENDORS_COUNT": 3} | _TALK),
     "TAIL": ({"VENDORS_COUNT": 3},),
     "JUNK": ({"VENDORS_COUNT": 3}, {"LAYERS_COUNT": 3, "LAYER_WAY": 1}),
+    "DOTTED": ({"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 3, "WAY": 1}, {"LAYERS_COUNT": 3, "LAYER_WAY": 1}),
     "RELATIVE": (
-        *({"VENDORS_COUNT": 3, "WAY": way} for way in (0, 1, 2, 3, 5)),
+        *({"VENDORS_COUNT": 3, "WAY": way} for way in (0, 1, 2, 3, 4, 5, 18)),
         *({"LAYERS_COUNT": 3, "LAYER_WAY": way} for way in (0, 3)),
     ),
     "WAY": ({}, *({"VENDORS_COUNT": count} for count in (3, 40, 130)), {"VENDORS_COUNT": 4, "BOTH": 1}),
@@ -187,7 +188,7 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
 }
 # What is chosen by variables, beside each other: each may change what another one does.
 _CHOICES: Mapping[str, Sequence[int]] = {
-    "WAY": range(1, 19),
+    "WAY": range(1, 20),
     "LAYER_WAY": range(1, 9),
     "LAYER_SCHEME": (1, 2),
     "SORT": (1, 2, 3),
@@ -200,7 +201,7 @@ _CHOICES: Mapping[str, Sequence[int]] = {
 # Loaders take long for many of these: quadratic time.
 _SLOW = ("VENDORS_COUNT", "PLATFORMS_COUNT", "REFUSED")
 # Values of a few kinds: one seed each is enough.
-_KINDS = 19
+_KINDS = 20
 
 
 @cache

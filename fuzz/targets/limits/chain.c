@@ -10,6 +10,7 @@
 struct chain_layer chain[CHAIN];
 unsigned chain_length;
 cl_uint chain_platforms;
+cl_uint chain_target_length, chain_other_length;
 void (*chain_at_end)(struct chain_layer *layer);
 static unsigned inits, ends, passes;
 
@@ -87,6 +88,8 @@ static cl_int init(unsigned number, cl_uint length, const void *target, cl_uint 
     layer->inits++;
     layer->order = ++inits;
     layer->target = target;
+    chain_target_length = inits == 1 ? length : chain_target_length;
+    chain_other_length = length != chain_target_length ? length : chain_other_length;
     if (inits == 1) {
         cl_int (*CL_API_CALL count)(cl_uint, cl_platform_id *, cl_uint *);
         memcpy(&count, &layer->target[function_info[FUNCTION_clGetPlatformIDs].slot], sizeof count);
@@ -123,6 +126,7 @@ static void *symbol(const struct library *library, const char *name)
 void chain_clear(void)
 {
     chain_length = chain_platforms = 0;
+    chain_target_length = chain_other_length = 0;
     chain_at_end = NULL;
     inits = ends = passes = 0;
 }

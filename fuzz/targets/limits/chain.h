@@ -31,6 +31,8 @@ extern struct chain_layer chain[CHAIN];
 extern unsigned chain_length;
 /* The platforms that the first layer of all found in its target while it was initialised. */
 extern cl_uint chain_platforms;
+/* How long the target of the first layer is said to be, and of one that is said to be of another length, or 0. */
+extern cl_uint chain_target_length, chain_other_length;
 /* What is to be done while a layer is deinitialised; NULL: nothing. */
 extern void (*chain_at_end)(struct chain_layer *layer);
 

@@ -128,6 +128,7 @@ static enum duty duty_of_vendors(const struct machine *machine)
     case WAY_LIBRARY:
     case WAY_NAME:
     case WAY_NAME_IN_PATH:
+    case WAY_NAME_HERE:
         return privileged ? FREE : documented ? SPECIAL : FREE;
     case WAY_VENDORS_NOWHERE:
         return !privileged && vendors ? NONE : FREE;
@@ -220,6 +221,12 @@ void check_layers(const struct machine *machine, const struct offered_list *offe
                     chain_length, layer->older_inits ? "" : "WithProperties", is_legacy(machine) ? "true" : "not true");
             return;
         }
+    }
+    if (chain_other_length) {
+        finding("wrong", "lengths-of-targets",
+                "the first layer is given a target of %u entries, another one a target of %u: all are the loader's own "
+                "tables",
+                chain_target_length, chain_other_length);
     }
     if (any && chain_platforms != offered->count) {
         finding("wrong", "platforms-for-a-layer",

@@ -40,7 +40,8 @@ static const struct {
          "OCL_ICD_FILENAMES and OCL_ICD_VENDORS, 9 OCL_ICD_VENDORS and OPENCL_VENDOR_PATH, 11 OCL_ICD_VENDORS and "
          "the default folder, 12 OPENCL_VENDOR_PATH and it, 13 OCL_ICD_FILENAMES and it, 14 OCL_ICD_FILENAMES and "
          "OPENCL_VENDOR_PATH; all in the default folder: 15 OCL_ICD_VENDORS or 16 OPENCL_VENDOR_PATH names a folder that "
-         "is not there, 17 both are empty; 18 as 10, the file in the folder that OPENCL_VENDOR_PATH names)",
+         "is not there, 17 both are empty; OCL_ICD_VENDORS names the special vendor's file by its name alone, "
+         "which is 18 in the folder of OPENCL_VENDOR_PATH, 19 in the working directory)",
          WAYS - 1, WAYS - 1},
     [REVERSED] = {"the folder is in the reverse order of names", 1, 1},
     [DUPLICATE] = {"distance at which the special vendor is named again", 1090, 2},
@@ -53,7 +54,7 @@ static const struct {
     [LAYER_WAY] = {"way to the layers (0 OPENCL_LAYERS, 1 default folder, 2 OPENCL_LAYERS beside OPENCL_LAYER_PATH, 3 "
                    "OPENCL_LAYER_PATH beside OPENCL_LAYERS; one half each: 4 OPENCL_LAYERS and OPENCL_LAYER_PATH, 5 "
                    "OPENCL_LAYER_PATH and the default folder, 6 OPENCL_LAYERS and it; 7 all in the default folder, and "
-                   "OPENCL_LAYER_PATH names one that is not there, 8 is empty)",
+                   "OPENCL_LAYER_PATH names one that is not there, or 8 is empty)",
                    LAYER_WAYS - 1, LAYER_WAYS - 1},
     [LAYER_SCHEME] = {"scheme of layers (0 both, 1 clInitLayerWithProperties, 2 clInitLayer)", SCHEMES - 1,
                       SCHEMES - 1},
@@ -102,6 +103,7 @@ static const struct {
     [AGAIN] = {"what is named again is named by another path", 1, 0},
     [LINKER] = {"libraries are named without a folder", 1, 0},
     [PRIVILEGED] = {"the process has privileges that its caller lacks", 1, 1},
+    [DOTTED] = {"the names of files begin with a dot", 1, 0},
     [RELATIVE] = {"folders and libraries are named from the working directory", 1, 0},
 };
 
@@ -163,6 +165,8 @@ struct machine machine_from_input(void)
         machine.of[number] = number_from(number);
     }
     machine.of[NOISE] &= ~noise_of_variable(machine.of[VARIABLE]);
+    unsigned room = machine.of[VENDORS_COUNT] ? MEMBERS / machine.of[VENDORS_COUNT] : 0; /* each vendor has some */
+    machine.of[EACH] = machine.of[EACH] > room && room ? room : machine.of[EACH];
     bool halves = has_halves(&machine) || has_layer_halves(&machine);
     machine.of[PRIVILEGED] = halves ? 0 : machine.of[PRIVILEGED];
     return machine;
@@ -420,6 +424,9 @@ static const char *folder_of(const struct machine *machine)
 {
     enum way way = (enum way)machine->of[WAY];
     bool named = way == WAY_VENDORS || way == WAY_VENDOR_PATH || way == WAY_VENDORS_BESIDE || way == WAY_NAME_IN_PATH;
+    if (way == WAY_NAME_HERE) {
+        return "";
+    }
     return named ? long_path("/", spelled(machine, "vendors"), machine->of[FOLDER]) : "/etc/OpenCL/vendors";
 }
 
@@ -498,12 +505,15 @@ static const char *add_file(const struct machine *machine, unsigned number, cons
 {
     enum { NAMES = 9999 };
     unsigned name = machine->of[REVERSED] ? NAMES - number : number;
-    bool special = members[special_member].library && texts_equal(library, members[special_member].library->name);
+    const char *own = library_path(machine, special_member);
+    bool special = members[special_member].library &&
+                   (texts_equal(library, own) || texts_equal(library, path_again(machine, own)));
     const char *begin = keep_text("%s%04u", front(machine, number, member_count), name);
     begin = short_name(machine, number, member_count, begin);
     begin = machine->of[SPELLING] && machine->of[ALIKE] < 200 ? spelled(machine, begin) : begin;
     begin = special ? filled(begin, machine->of[FILE_NAME], 'f') : begin;
-    const char *path = keep_text("%s/%s.icd", folder_of(machine), begin);
+    const char *dot = machine->of[DOTTED] && strlen(begin) < 250 ? "." : "";
+    const char *path = keep_text("%s/%s%s.icd", folder_of(machine), dot, begin);
     const char *tail = special && machine->of[TAIL] ? filled("#", machine->of[TAIL], 't') : "";
     const char *content = keep_text("%s%s%s", library, *tail ? "\n" : line_end(machine), tail);
     world_file(path, kind_of_files(machine), content, strlen(content));
@@ -616,8 +626,12 @@ static void make_files(const struct machine *machine)
     static const char *const variables[] = {
         NULL, "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES", "OCL_ICD_VENDORS", "OCL_ICD_VENDORS"};
     const char *folder = named_folder(machine, folder_of(machine));
-    const char *values[] = {
-        NULL, folder, folder, to ? whole : list, special_file, library_path(machine, special_member)};
+    const char *values[] = {NULL,
+                            folder,
+                            folder,
+                            to ? whole : list,
+                            special_file + (machine->of[RELATIVE] && *special_file),
+                            library_path(machine, special_member)};
     const char *name = strrchr(special_file, '/');
     if (way == WAY_VENDORS_NOWHERE || way == WAY_PATH_NOWHERE) {
         world_variable(way == WAY_VENDORS_NOWHERE ? "OCL_ICD_VENDORS" : "OPENCL_VENDOR_PATH", "/nowhere");
@@ -628,11 +642,11 @@ static void make_files(const struct machine *machine)
         world_variable("OPENCL_VENDOR_PATH", "");
         return;
     }
-    if (way == WAY_NAME || way == WAY_NAME_IN_PATH) {
+    if (way == WAY_NAME_IN_PATH) {
+        world_variable("OPENCL_VENDOR_PATH", folder);
+    }
+    if (way == WAY_NAME || way == WAY_NAME_IN_PATH || way == WAY_NAME_HERE) {
         world_variable("OCL_ICD_VENDORS", name ? name + 1 : "0000.icd");
-        if (way == WAY_NAME_IN_PATH) {
-            world_variable("OPENCL_VENDOR_PATH", folder);
-        }
         return;
     }
     if (variables[alone]) {
@@ -684,7 +698,7 @@ static void make_variables(const struct machine *machine)
     }
 }
 
-static bool has_layer_files(const struct machine *machine)
+bool has_layer_files(const struct machine *machine)
 {
     return machine->of[LAYER_WAY] == LAYER_WAY_FILES || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE ||
            machine->of[LAYER_WAY] == LAYER_WAY_NOWHERE || machine->of[LAYER_WAY] == LAYER_WAY_EMPTY;
@@ -706,7 +720,8 @@ static void add_layer_file(const struct machine *machine, unsigned number, const
         const char *begin = front(machine, number - (number > 0), machine->of[LAYERS_COUNT]); /* from 1 on */
         const char *content = keep_text("%s%s", library, line_end(machine));
         begin = short_name(machine, number, machine->of[LAYERS_COUNT], keep_text("%s%04u", begin, name));
-        const char *path = keep_text("%s/%s.lay", layer_folder(machine), begin);
+        const char *dot = machine->of[DOTTED] && strlen(begin) < 250 ? "." : "";
+        const char *path = keep_text("%s/%s%s.lay", layer_folder(machine), dot, begin);
         world_file(path, kind_of_files(machine), content, strlen(content));
     }
 }
@@ -792,8 +807,9 @@ static void make_layers(const struct machine *machine)
     stpcpy(to, filled("", machine->of[ENDING], ':'));
     bool beside = machine->of[LAYER_WAY] == LAYER_WAY_LIST_BESIDE || machine->of[LAYER_WAY] == LAYER_WAY_FILES_BESIDE;
     bool files = has_layer_files(machine);
-    if (count && (machine->of[LAYER_WAY] == LAYER_WAY_NOWHERE || machine->of[LAYER_WAY] == LAYER_WAY_EMPTY)) {
-        world_variable("OPENCL_LAYER_PATH", machine->of[LAYER_WAY] == LAYER_WAY_NOWHERE ? "/nowhere" : "");
+    bool nowhere = machine->of[LAYER_WAY] == LAYER_WAY_NOWHERE;
+    if (count && (nowhere || machine->of[LAYER_WAY] == LAYER_WAY_EMPTY)) {
+        world_variable("OPENCL_LAYER_PATH", nowhere ? "/nowhere" : "");
         return;
     }
     if (count && (!files || beside)) {

@@ -65,6 +65,7 @@ enum number {
     LINKER,       /* libraries are named without a folder, for the dynamic linker */
     PRIVILEGED,   /* the process has privileges that its caller lacks */
     RELATIVE,     /* folders and libraries are named from the working directory, which is the root */
+    DOTTED,       /* the names of files begin with a dot */
     NUMBERS,
     CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
     CLASS_B,
@@ -116,7 +117,8 @@ enum way {
     WAY_VENDORS_NOWHERE, /* all are in the default folder, and the variable names one that is not there */
     WAY_PATH_NOWHERE,
     WAY_EMPTY,        /* all are in the default folder, and the variables that name another one are empty */
-    WAY_NAME_IN_PATH, /* as WAY_NAME, in the folder that OPENCL_VENDOR_PATH names */
+    WAY_NAME_IN_PATH, /* the special vendor's file is in the folder that OPENCL_VENDOR_PATH names */
+    WAY_NAME_HERE,    /* it is in the working directory */
     WAYS
 };
 enum layer_way {
@@ -170,6 +172,8 @@ struct machine machine_of_ends(const struct machine *machine);
 /* Whether vendors, or layers, are named by two variables. */
 bool has_halves(const struct machine *machine);
 bool has_layer_halves(const struct machine *machine);
+/* Whether files in one folder name all layers. */
+bool has_layer_files(const struct machine *machine);
 /* Whether the first of two places is taken instead of the second. */
 bool half_replaces(const struct machine *machine);
 bool layer_half_replaces(const struct machine *machine);
