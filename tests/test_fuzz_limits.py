@@ -60,6 +60,7 @@ def test_a_variable_that_is_set_is_not_beside_itself(many: dict[str, int], varia
         {"LAYERS_COUNT": 3, "LAYER_DUPLICATE": 1},
         {"VENDORS_COUNT": 3, "WAY": 18},
         {"LAYERS_COUNT": 3, "LAYER_WAY": 8},
+        {"VENDORS_COUNT": 824, "EACH": 12, "PLACE": 2},  # more platforms than there is room for
     ],
     ids=str,
 )

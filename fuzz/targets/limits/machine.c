@@ -164,6 +164,10 @@ struct machine machine_from_input(void)
         enum number number = (enum number)(take_byte() % NUMBERS);
         machine.of[number] = number_from(number);
     }
+    /* Else there is no room for the platforms of the last vendors, of which the special one may be one. */
+    unsigned room = CROWD_PLATFORMS - machine.of[PLATFORMS_COUNT];
+    unsigned vendors = machine.of[VENDORS_COUNT] ? machine.of[VENDORS_COUNT] : 1;
+    machine.of[EACH] = machine.of[EACH] < room / vendors ? machine.of[EACH] : room / vendors;
     machine.of[NOISE] &= ~noise_of_variable(machine.of[VARIABLE]);
     unsigned room = machine.of[VENDORS_COUNT] ? MEMBERS / machine.of[VENDORS_COUNT] : 0; /* each vendor has some */
     machine.of[EACH] = machine.of[EACH] > room && room ? room : machine.of[EACH];
