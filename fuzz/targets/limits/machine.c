@@ -169,8 +169,6 @@ struct machine machine_from_input(void)
     unsigned vendors = machine.of[VENDORS_COUNT] ? machine.of[VENDORS_COUNT] : 1;
     machine.of[EACH] = machine.of[EACH] < room / vendors ? machine.of[EACH] : room / vendors;
     machine.of[NOISE] &= ~noise_of_variable(machine.of[VARIABLE]);
-    unsigned room = machine.of[VENDORS_COUNT] ? MEMBERS / machine.of[VENDORS_COUNT] : 0; /* each vendor has some */
-    machine.of[EACH] = machine.of[EACH] > room && room ? room : machine.of[EACH];
     bool halves = has_halves(&machine) || has_layer_halves(&machine);
     machine.of[PRIVILEGED] = halves ? 0 : machine.of[PRIVILEGED];
     return machine;
