@@ -9,6 +9,8 @@
 #include "limits/chain.h"
 #include "limits/crowd.h"
 #include "limits/known.h"
+#include "limits/offers.h"
+#include "limits/order.h"
 #include "limits/outcome.h"
 
 #include <limits.h>
@@ -30,7 +32,7 @@ static bool is_missing(struct machine wanted)
     return !control_of(&wanted);
 }
 
-enum { CLASSES_MOST = 32, QUERIES = 40 };
+enum { CLASSES_MOST = 32 };
 
 /* The classes of devices that the machine's platforms have, as a set. */
 static unsigned classes_in(const struct machine *of)
@@ -74,13 +76,6 @@ static struct machine even_control(void)
     return even;
 }
 
-/* Pairs of classes of which the first has more devices of a type: a loader that puts it first both times sorts by them.
- */
-enum { ONE_GPU = 0, TWO_GPUS = 2, ONE_CPU = 1, TWO_CPUS = 6, GPUS_AND_CPU = 8, GPUS_AND_CPUS = 9 };
-static const unsigned more_gpus[] = {TWO_GPUS, ONE_GPU};
-/* CPUs may be compared beside GPUs alone, which is a fault: one of the two is enough. */
-static const unsigned more_cpus[][2] = {{TWO_CPUS, ONE_CPU}, {GPUS_AND_CPUS, GPUS_AND_CPU}};
-
 static bool is_pair_missing(unsigned a, unsigned b)
 {
     return is_missing(machine_of_two(&machine, a, b)) || is_missing(machine_of_two(&machine, b, a));
@@ -104,11 +99,8 @@ bool target_next_control(void)
     }
     unsigned classes = classes_in(&machine);
     bool different = classes & (classes - 1);
-    if (different && is_pair_missing(more_gpus[0], more_gpus[1])) {
-        return true;
-    }
-    for (size_t i = 0; different && i < sizeof more_cpus / sizeof *more_cpus; i++) {
-        if (is_pair_missing(more_cpus[i][0], more_cpus[i][1])) {
+    for (size_t i = 0; different && i < DEVICE_PAIRS; i++) {
+        if (is_pair_missing(device_pairs[i][0], device_pairs[i][1])) {
             return true;
         }
     }
@@ -135,147 +127,6 @@ void target_control(void)
     machine_make(&control);
     look(&offered, &outcome);
     look_at_defaults(&offered, &outcome);
-}
-
-/* --- what is right on its own --- */
-
-/* The front of a function's name, which its vendor knows by its beginning. */
-static const char *filled_name(unsigned length)
-{
-    char *name = keep(sizeof EXTENSION_NAME + length);
-    memset(stpcpy(name, EXTENSION_NAME), 'q', length);
-    return name;
-}
-
-static void check_way(unsigned number)
-{
-    const struct crowd_platform *platform = &crowd_platforms[number];
-    arrived.count = 0;
-    CALL(clFlush, AT(&platform->object[HANDLE_cl_command_queue]));
-    if (arrived.count != 1 || arrived.member != platform->member || arrived.function != FUNCTION_clFlush ||
-        arrived.argument[0] != AT(&platform->object[HANDLE_cl_command_queue])) {
-        finding("wrong", "way-of-many", "clFlush with a queue of vendor %u caused %u calls, the last of vendor %u",
-                platform->member, arrived.count, arrived.member);
-    }
-}
-
-static void check_texts(unsigned number)
-{
-    const struct crowd_platform *platform = &crowd_platforms[number];
-    const struct handle *handle = &platform->object[HANDLE_cl_platform_id];
-    size_t size = strlen(platform->name) + 1;
-    char *name = size > 4096 ? keep(size) : guarded(size);
-    cl_int result = (cl_int)CALL(clGetPlatformInfo, AT(handle), CL_PLATFORM_NAME, size, AT(name), 0);
-    if (result != CL_SUCCESS || !texts_equal(name, platform->name)) {
-        finding("wrong", "name-of-many", "the name of platform %u is answered %d and \"%.40s\", its vendor's \"%.40s\"",
-                number, result, name, platform->name);
-    }
-    const char *front = filled_name(machine.of[QUERY]);
-    const char *function = keep_text("%s%s", front, platform->suffix);
-    uint64_t address = CALL(clGetExtensionFunctionAddress, AT(function));
-    if (address != crowd_address(platform->member)) {
-        finding("wrong", "suffix-of-many",
-                "clGetExtensionFunctionAddress with the suffix of platform %u (%zu bytes, the name has %zu) answers %s",
-                number, strlen(platform->suffix), strlen(function), address ? "another vendor's address" : "NULL");
-    }
-    /* All suffixes begin alike, so that no other vendor's suffix is at the end of this name. */
-    const char *const others[] = {keep_text("%sZ%s", front, platform->suffix + 1),
-                                  keep_text("%ss%s", front, platform->suffix + 1), keep_text("%sx", function)};
-    size_t count = number == special_platform ? sizeof others / sizeof *others : 1; /* they take a loader long */
-    for (size_t i = 0; i < count; i++) {
-        if (CALL(clGetExtensionFunctionAddress, AT(others[i])) != crowd_address(platform->member)) {
-            continue;
-        }
-        finding(
-            "wrong", "no-suffix-of-many",
-            "clGetExtensionFunctionAddress reaches platform %u by a name that ends in all of its suffix (%zu bytes) "
-            "but %s",
-            number, strlen(platform->suffix),
-            i == 0   ? "the first byte"
-            : i == 1 ? "the case of a letter"
-                     : "has one byte more");
-    }
-}
-
-static void check_devices(unsigned number)
-{
-    const struct crowd_platform *platform = &crowd_platforms[number];
-    const struct devices *of = &platform->devices;
-    unsigned expected = of->gpus + of->cpus + of->others;
-    uint64_t handle = AT(&platform->object[HANDLE_cl_platform_id]);
-    cl_uint count = 0;
-    cl_device_id *list = guarded(expected * sizeof *list);
-    CALL(clGetDeviceIDs, handle, CL_DEVICE_TYPE_ALL, expected, expected ? AT(list) : 0, AT(&count));
-    bool all = count == expected;
-    for (unsigned d = 0; all && d < expected; d++) {
-        all = AT(list[d]) == AT(&platform->device[d]);
-    }
-    if (!all) {
-        finding("wrong", "devices-of-many", "platform %u has %u devices, the loader answers %u, or others", number,
-                expected, count);
-    }
-}
-
-static void check_arrival(const char *what, const struct crowd_platform *platform, const uint64_t *arguments,
-                          unsigned count)
-{
-    if (arrived.count != 1 || arrived.member != platform->member ||
-        memcmp(arrived.argument, arguments, count * sizeof *arguments) != 0) {
-        finding("wrong", keep_text("list-%s", what),
-                "%s should reach vendor %u as it is, and caused %u calls, the last of vendor %u", what,
-                platform->member, arrived.count, arrived.member);
-    }
-}
-
-/* Lists of objects, of which the first decides; the others are of another vendor. */
-static void check_lists(unsigned number, unsigned other, unsigned count)
-{
-    const struct crowd_platform *platform = &crowd_platforms[number];
-    uint64_t *events = guarded(count * sizeof *events);
-    uint64_t *devices = guarded(count * sizeof *devices);
-    cl_int error = 1;
-    for (unsigned i = 0; i < count; i++) {
-        const struct crowd_platform *of = &crowd_platforms[i ? other : number];
-        events[i] = AT(&of->object[HANDLE_cl_event]);
-        devices[i] = AT(&of->object[HANDLE_cl_device_id]);
-    }
-    const uint64_t wait[] = {count, AT(events)};
-    arrived.count = 0;
-    call(FUNCTION_clWaitForEvents, wait);
-    check_arrival("clWaitForEvents", platform, wait, 2);
-    const uint64_t create[] = {0, count, AT(devices), 0, 0, AT(&error)};
-    arrived.count = 0;
-    call(FUNCTION_clCreateContext, create);
-    check_arrival("clCreateContext", platform, create, 6);
-}
-
-/* Pairs that no loader looks at, and that of the platform. */
-static uint64_t *properties(unsigned number, unsigned pairs)
-{
-    uint64_t *words = guarded((2 * (size_t)pairs + 3) * sizeof *words);
-    unsigned place = machine.of[PAIR_PLACE] == 1 ? 0 : machine.of[PAIR_PLACE] == 2 ? pairs / 2 : pairs;
-    for (size_t i = 0; i <= pairs; i++) {
-        words[2 * i] = i == place ? CL_CONTEXT_PLATFORM : CL_CONTEXT_INTEROP_USER_SYNC;
-        const uint64_t other = i % 3 == 2 ? CL_CONTEXT_PLATFORM : i % 3; /* values that look like names and ends */
-        words[2 * i + 1] = i == place ? AT(&crowd_platforms[number].object[HANDLE_cl_platform_id]) : other;
-    }
-    return words;
-}
-
-static void check_properties(unsigned number, unsigned pairs)
-{
-    const struct crowd_platform *platform = &crowd_platforms[number];
-    const uint64_t device = AT(&platform->object[HANDLE_cl_device_id]);
-    uint64_t *list = properties(number, pairs);
-    cl_int error = 1;
-    const uint64_t create[] = {AT(list), 1, AT(&device), 0, 0, AT(&error)};
-    arrived.count = 0;
-    call(FUNCTION_clCreateContext, create);
-    check_arrival("properties-clCreateContext", platform, create, 6);
-    const uint64_t by_type[] = {AT(list), CL_DEVICE_TYPE_ALL, 0, 0, AT(&error)};
-    arrived.count = 0;
-    call(FUNCTION_clCreateContextFromType, by_type);
-    check_arrival("properties-clCreateContextFromType", platform, by_type, 5);
 }
 
 /* --- what must be as in the controls --- */
@@ -363,124 +214,6 @@ static void check_copies(const struct outcome *small)
             finding("wrong", expected > copies[p] ? "lost-among-many" : "too-often-among-many",
                     "platform %u of %u%s is offered %u times, in a small machine %u times", p, crowd_platform_count,
                     special ? " (of the special vendor)" : "", copies[p], expected);
-        }
-    }
-}
-
-enum relation { UNKNOWN, FIRST, SECOND, AS_FOUND };
-
-/* Which of two platforms comes first: by the classes of their devices, or as they are found. */
-static enum relation relation_of_classes(unsigned class_a, unsigned class_b)
-{
-    if (class_a == class_b) {
-        return AS_FOUND;
-    }
-    struct machine one = machine_of_two(&machine, class_a, class_b);
-    struct machine other = machine_of_two(&machine, class_b, class_a);
-    const struct outcome *there = control_of(&one);
-    const struct outcome *back = control_of(&other);
-    if (!there || !back || !there->known || !back->known || there->count != 2 || back->count != 2) {
-        return UNKNOWN;
-    }
-    if (there->order == back->order) {
-        return AS_FOUND;
-    }
-    return there->order == UPWARDS ? FIRST : SECOND;
-}
-
-static enum relation relation(unsigned a, unsigned b)
-{
-    return relation_of_classes(class_of_platform(a), class_of_platform(b));
-}
-
-/* Whether the loader is seen to sort by numbers of GPUs and of CPUs. */
-static bool sorts_by_devices(void)
-{
-    bool by_gpus = relation_of_classes(more_gpus[0], more_gpus[1]) == FIRST;
-    bool by_cpus = false;
-    for (size_t i = 0; i < sizeof more_cpus / sizeof *more_cpus; i++) {
-        by_cpus |= relation_of_classes(more_cpus[i][0], more_cpus[i][1]) == FIRST;
-    }
-    return by_gpus && by_cpus;
-}
-
-/* More GPUs first, then more CPUs, then more devices: above 0 where the first platform has more. */
-static int compare_devices(unsigned a, unsigned b)
-{
-    const struct devices *one = &crowd_platforms[a].devices;
-    const struct devices *other = &crowd_platforms[b].devices;
-    if (one->gpus != other->gpus) {
-        return one->gpus > other->gpus ? 1 : -1;
-    }
-    if (one->cpus != other->cpus) {
-        return one->cpus > other->cpus ? 1 : -1;
-    }
-    return one->others == other->others ? 0 : one->others > other->others ? 1 : -1;
-}
-
-/* Each platform once, where it stands first. */
-static void leave_out_copies(struct offered_list *list)
-{
-    static bool seen[CROWD_PLATFORMS];
-    unsigned count = 0;
-    memset(seen, 0, sizeof seen);
-    for (unsigned i = 0; i < list->count; i++) {
-        unsigned platform = list->platform[i];
-        if (!seen[platform]) {
-            seen[platform] = true;
-            list->platform[count++] = platform;
-        }
-    }
-    list->count = count;
-}
-
-static void check_order(void)
-{
-    static struct offered_list once;
-    struct machine even = even_control();
-    const struct outcome *small = control_of(&even);
-    /* Of a folder that is in the reverse order, the file that names a vendor again may be the first. */
-    bool is_open = machine.of[DUPLICATE] && (machine.of[REVERSED] || (small && small->order != UPWARDS));
-    if (!small || !small->known || small->order == NO_DIRECTION || small->order == MIXED || is_open ||
-        has_halves(&machine)) {
-        return;
-    }
-    if (small->order == DOWNWARDS && (machine.of[WAY] == WAY_LIST || machine.of[WAY] == WAY_LIST_BESIDE)) {
-        finding("wrong", "order-of-a-list", "the vendors of OCL_ICD_FILENAMES are offered in the reverse order");
-    }
-    once = offered;
-    leave_out_copies(&once);
-    bool sorts = must_sort(&machine) || (machine.of[CLASSES] && sorts_by_devices());
-    for (unsigned i = 1; i < once.count; i++) {
-        unsigned a = once.platform[i - 1];
-        unsigned b = once.platform[i];
-        if (sorts && compare_devices(a, b) < 0) {
-            const struct devices *one = &crowd_platforms[a].devices;
-            const struct devices *other = &crowd_platforms[b].devices;
-            finding("wrong", "order-of-devices",
-                    "platform %u (%u GPUs, %u CPUs, %u others) stands before platform %u (%u, %u, %u); %s", a,
-                    one->gpus, one->cpus, one->others, b, other->gpus, other->cpus, other->others,
-                    must_sort(&machine) ? "the loader asks for OCL_ICD_PLATFORM_SORT"
-                                        : "two vendors are sorted by GPUs, and by CPUs");
-            return;
-        }
-        enum relation wanted = relation(a, b);
-        if (machine.of[SORT] == SORT_NONE && (wanted == FIRST || wanted == SECOND)) {
-            finding(
-                "wrong", "sorted-although-none",
-                "two platforms (devices %u and %u) change places by their devices, and OCL_ICD_PLATFORM_SORT is none",
-                class_of_platform(a), class_of_platform(b));
-            return;
-        }
-        /* Platforms of one vendor stay in its order; small machines have shown that of the vendors. */
-        bool same = crowd_platforms[a].member == crowd_platforms[b].member;
-        bool upwards = same || small->order == UPWARDS;
-        if (wanted == SECOND || (wanted == AS_FOUND && (a < b) != upwards)) {
-            finding("wrong", "order-of-many",
-                    "platform %u (devices %u) stands before platform %u (devices %u) among %u, otherwise than in a "
-                    "small machine",
-                    a, class_of_platform(a), b, class_of_platform(b), once.count);
-            return;
         }
     }
 }
@@ -659,27 +392,12 @@ void target_run(void)
     if (small && small->known) {
         check_way_is_honoured(&machine, small);
         check_copies(small);
-        check_order();
+        struct machine even = even_control();
+        check_order(&machine, &offered, control_of(&even));
     }
     check_layers(&machine, &offered);
     check_chain();
-    /* A query takes a loader as long as there are platforms: not each of many is made. */
-    unsigned step = 1 + offered.count / QUERIES;
-    for (unsigned i = 0; i < offered.count; i++) {
-        check_way(offered.platform[i]);
-        if (i % step == 0 || i + 1 == offered.count || offered.platform[i] == special_platform) {
-            check_texts(offered.platform[i]);
-        }
-    }
-    if (offered.count) {
-        unsigned last = offered.platform[offered.count - 1];
-        check_devices(offered.platform[0]);
-        check_devices(outcome.special_copies ? special_platform : last);
-        check_lists(last, offered.platform[0], machine.of[LIST] + 1);
-        check_lists(offered.platform[0], last, machine.of[LIST] + 1);
-        check_properties(last, machine.of[PAIRS]);
-        check_properties(offered.platform[0], machine.of[PAIRS]);
-    }
+    check_offers(&machine, &offered, outcome.special_copies > 0);
     check_defaults();
     check_use(&machine, &offered);
     begin_end(&offered);
