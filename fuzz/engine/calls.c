@@ -231,8 +231,7 @@ static address trampoline(struct object *platform, enum function function)
     if (inputs[function] != input_number) {
         uint64_t name = AT(function_info[function].name);
         uint64_t answered = CALL(clGetExtensionFunctionAddressForPlatform, AT(platform), name);
-        bool own = answered >= subject->image.begin && answered < subject->image.end;
-        entries[function] = own ? (address)(uintptr_t)answered : NULL;
+        entries[function] = in_loader(answered) ? (address)(uintptr_t)answered : NULL;
         inputs[function] = input_number;
     }
     return entries[function];

@@ -213,6 +213,8 @@ extern bool signals_reported; /* a crash has been said: what comes after it is i
 /* Runs a function; false where it was left by a crash that is known. */
 bool run_or_leave(void (*function)(void));
 _Noreturn void leave_run(void);
+/* Whether an address lies in the loader that runs now. */
+bool in_loader(uintptr_t address);
 
 /* --- run.c --- */
 

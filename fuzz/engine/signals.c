@@ -42,7 +42,7 @@ void leave_run(void)
     siglongjmp(back, 1);
 }
 
-static bool inside(uintptr_t address)
+bool in_loader(uintptr_t address)
 {
     return subject && address >= subject->image.begin && address < subject->image.end;
 }
@@ -60,14 +60,14 @@ static uintptr_t program_counter(const ucontext_t *context)
 static uintptr_t place(const ucontext_t *context)
 {
     uintptr_t at = program_counter(context);
-    if (inside(at)) {
+    if (in_loader(at)) {
         return at;
     }
 #if defined __x86_64__
     /* A call to where no code is leaves the caller on top of the stack. */
     if (at < LOWEST_CODE) {
         uintptr_t caller = *(uintptr_t *)context->uc_mcontext.gregs[REG_RSP];
-        if (inside(caller)) {
+        if (in_loader(caller)) {
             return caller;
         }
     }
@@ -75,7 +75,7 @@ static uintptr_t place(const ucontext_t *context)
     void *frames[64];
     int count = backtrace(frames, 64);
     for (int i = 0; i < count; i++) {
-        if (inside((uintptr_t)frames[i])) {
+        if (in_loader((uintptr_t)frames[i])) {
             return (uintptr_t)frames[i];
         }
     }

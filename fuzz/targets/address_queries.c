@@ -42,11 +42,6 @@ static void make(int number)
     world_file(keep_text("/etc/OpenCL/vendors/%c.icd", 'a' + number), FILE_REGULAR, name, strlen(name));
 }
 
-static bool is_own(uint64_t entry)
-{
-    return entry >= subject->image.begin && entry < subject->image.end;
-}
-
 /* Whether it is a function of OpenCL itself, and of no extension. Those of OpenGL have names as if they were. */
 static bool is_core(const char *name)
 {
@@ -60,11 +55,11 @@ static bool is_core(const char *name)
 static void check_own(const char *name, uint64_t entry)
 {
     int function = function_named(name);
-    if (is_own(entry) && is_core(name)) {
+    if (in_loader(entry) && is_core(name)) {
         finding("wrong", "core-by-name", "\"%s\", which is no function of an extension, gets an address of the loader",
                 name);
     }
-    if (is_own(entry) && function >= 0 && loader_function((enum function)function) &&
+    if (in_loader(entry) && function >= 0 && loader_function((enum function)function) &&
         loader_function((enum function)function) != (address)(uintptr_t)entry) {
         finding("wrong", "two-functions", "\"%s\" gets another address than that of the exported function", name);
     }
@@ -74,7 +69,7 @@ static void check_own(const char *name, uint64_t entry)
 static void check_unchanged(const char *name, uint64_t entry, int vendor)
 {
     uint64_t known = texts_equal(name, vendors[vendor].also) ? AT(vendor_function(vendor, FUNCTION_clFlush)) : 0;
-    if (function_named(name) < 0 && !is_own(entry) && entry != known) {
+    if (function_named(name) < 0 && !in_loader(entry) && entry != known) {
         finding("wrong", "address-changed", "vendor %d answers %#llx for \"%s\", and the application gets %#llx",
                 vendor, (unsigned long long)known, name, (unsigned long long)entry);
     }
@@ -121,7 +116,7 @@ static void check_extension(const char *name)
             is_one |= texts_equal(name, extensions[e][i]);
         }
         for (size_t i = 0; is_one && i < 3 && extensions[e][i]; i++) {
-            bool is_found = is_own(CALL(clGetExtensionFunctionAddress, AT(extensions[e][i])));
+            bool is_found = in_loader(CALL(clGetExtensionFunctionAddress, AT(extensions[e][i])));
             has_one |= is_found || loader_function((enum function)function_named(extensions[e][i]));
             lacks = is_found ? lacks : extensions[e][i];
         }
@@ -247,7 +242,7 @@ static void check_both(const char *name, struct object *platform)
     const uint64_t by_name = CALL(clGetExtensionFunctionAddress, AT(name));
     const uint64_t by_platform = CALL(clGetExtensionFunctionAddressForPlatform, AT(platform), AT(name));
     const uint64_t by_nothing = CALL(clGetExtensionFunctionAddressForPlatform, 0, AT(name));
-    if ((is_own(by_name) || is_own(by_platform)) && (by_name != by_platform || by_nothing != by_platform)) {
+    if ((in_loader(by_name) || in_loader(by_platform)) && (by_name != by_platform || by_nothing != by_platform)) {
         finding("wrong", "two-answers", "\"%s\" gets %#llx by its name, %#llx with a platform, %#llx with none", name,
                 (unsigned long long)by_name, (unsigned long long)by_platform, (unsigned long long)by_nothing);
     }

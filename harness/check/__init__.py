@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     # --- a session: calls, values, how it can end ---
     from harness.probe.calls import CallFailed
     from harness.probe.deviations import Parts
+    from harness.probe.process_calls import state_changes
     from harness.probe.session import CANARY, CommandError, Session
     from harness.probe.calls import Buffer, Later
     from harness.probe.values import Callback, CallbackArgument, Names, Value, pack, unpack

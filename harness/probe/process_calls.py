@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from harness.probe.calls import Calls
@@ -16,6 +17,18 @@ class Export(NamedTuple):
     name: str
     version: str  # "" for none
     address: int
+
+
+_THREADS = "threads"  # of a state: a library may start some once it is used
+
+
+def state_changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+    """What is different between two states of a process (ProcessCalls.state), in words, but for its threads."""
+    return {
+        name: f"was {before.get(name, 'unset')}, is {after.get(name, 'unset')}"
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name) and name != _THREADS
+    }
 
 
 class ProcessCalls(Calls):

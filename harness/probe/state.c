@@ -171,15 +171,6 @@ static void tell_identity(FILE *to)
     fprintf(to, "signal stack=%p\n", other.ss_flags & SS_DISABLE ? NULL : other.ss_sp);
 }
 
-/* The folder that "/" is, as its file system and number, written into the room. */
-static const char *root_folder(char *room, size_t size)
-{
-    struct stat about = {0};
-    stat("/", &about);
-    snprintf(room, size, "%llu on %llu", (unsigned long long)about.st_ino, (unsigned long long)about.st_dev);
-    return room;
-}
-
 /* A line NAME=VALUE each. NULL: no room. To be freed. */
 static char *state_text(size_t *length)
 {
@@ -189,13 +180,14 @@ static char *state_text(size_t *length)
     if (!to) {
         return NULL;
     }
-    char root[64];
+    struct stat root = {0};
     char *folder = getcwd(NULL, 0);
     mode_t mask = umask(0);
     umask(mask);
+    stat("/", &root);
     fprintf(to, "locale=%s\n", setlocale(LC_ALL, NULL));
     fprintf(to, "working directory=%s\n", folder ? folder : "");
-    fprintf(to, "root folder=%s\n", root_folder(root, sizeof root));
+    fprintf(to, "root folder=%llu on %llu\n", (unsigned long long)root.st_ino, (unsigned long long)root.st_dev);
     fprintf(to, "umask=%o\n", (unsigned)mask);
     fprintf(to, "floating-point control=%#lx\n", arithmetic());
     fprintf(to, "threads=%d\n", threads());

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import pytest
 
@@ -19,19 +19,8 @@ from harness.check import (
     numbered,
     require_compiler,
     requirement,
+    state_changes,
 )
-
-# What a vendor may have once it is used.
-ONLY_AT_LOADING = ("threads",)
-
-
-def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """What is different, in words."""
-    return {
-        name: f"was {before.get(name, 'unset')}, is {after.get(name, 'unset')}"
-        for name in sorted(before.keys() | after.keys())
-        if before.get(name) != after.get(name) and name not in ONLY_AT_LOADING
-    }
 
 
 def use(session: IcdSession, how: str) -> None:
@@ -91,7 +80,7 @@ def test_loading_leaves_the_state_of_the_process_as_it_is(icd: Icd, sandbox: San
     with icd.open(sandbox, late=True) as session, Parts() as parts:
         before = session.state()
         use(session, how)
-        for name, change in changes(before, session.state()).items():
+        for name, change in state_changes(before, session.state()).items():
             parts.fail(name, change)
 
 
@@ -110,7 +99,7 @@ def test_work_leaves_the_state_of_the_process_as_it_is(icd: Icd, sandbox: Sandbo
         else:
             memory = Memory(objects)
             assert memory.content(memory.buffer(numbered(64)), 64) == numbered(64)
-        for name, change in changes(before, session.state()).items():
+        for name, change in state_changes(before, session.state()).items():
             parts.fail(name, change)
 
 

@@ -3,22 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import pytest
 
-from harness.check import Parts, VulkanDriver, VulkanDriverSession, VulkanSandbox, requirement
+from harness.check import Parts, VulkanDriver, VulkanDriverSession, VulkanSandbox, requirement, state_changes
 
 THREADS = "threads"
-
-
-def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """What is different in the state of a process, in words; threads are counted apart."""
-    return {
-        name: f"was {before.get(name, 'unset')}, is {after.get(name, 'unset')}"
-        for name in sorted(before.keys() | after.keys())
-        if before.get(name) != after.get(name) and name != THREADS
-    }
 
 
 def use(vk: VulkanDriverSession, how: str) -> None:
@@ -43,7 +34,7 @@ def test_driver_leaves_the_state_of_the_process_as_it_is(
     with vulkan_driver.open(sandbox, late=True) as vk, Parts() as parts:
         before = vk.state()
         use(vk, how)
-        for name, change in changes(before, vk.state()).items():
+        for name, change in state_changes(before, vk.state()).items():
             parts.fail(name, change)
 
 

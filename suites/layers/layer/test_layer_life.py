@@ -23,6 +23,7 @@ from harness.check import (
     requirement,
     run_workload,
     start_with_layers,
+    state_changes,
     use_layer,
     use_layers,
 )
@@ -145,10 +146,8 @@ def test_layer_leaves_the_state_of_the_process_as_it_is(layer: Layer, sandbox: S
         before = session.state()
         session.open()
         session.initialized(layer)
-        after = session.state()
-        for name in sorted((before.keys() | after.keys()) - {"threads"}):
-            if before.get(name) != after.get(name):
-                parts.fail(name, f"was {before.get(name, 'unset')}, is {after.get(name, 'unset')}")
+        for name, change in state_changes(before, session.state()).items():
+            parts.fail(name, change)
 
 
 @requirement("LAY-INI-022")
