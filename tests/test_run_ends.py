@@ -60,9 +60,12 @@ class Cut:
             select.select([], [], [], 0.01)
 
     def waits(self) -> bool:
-        """Whether all cases but the one that waits have a record."""
-        lines = self.small.records.read_bytes().count(b"\n") if self.small.records.exists() else 0
-        return self.started.exists() and lines == 7
+        """Whether all cases but the one that waits have a record, and that one has said who waits."""
+        return self.started.exists() and bool(self.started.read_bytes()) and self.lines() == 7
+
+    def lines(self) -> int:
+        """How many whole lines the records have by now."""
+        return self.small.records.read_bytes().count(b"\n") if self.small.records.exists() else 0
 
 
 @pytest.fixture
@@ -235,7 +238,8 @@ def test_run_killed_at_some_moment_ends_like_an_undisturbed_one(small: SmallRun,
     undisturbed = small.run("-j", "2")
     small.records.unlink()
     process = small.begin("-j", "2")
-    Cut(small, tmp_path).until(lambda: small.records.exists() and len(read(small.records)) > records, process)
+    cut = Cut(small, tmp_path)
+    cut.until(lambda: cut.lines() > records, process)
     process.kill()
     process.communicate()
     before = read(small.records)
