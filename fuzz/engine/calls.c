@@ -84,6 +84,131 @@ struct offered platforms_offered(void)
     return offered;
 }
 
+/* --- its arguments --- */
+
+/* Whether a call of the function can be led to a vendor by an object (or a list with a platform). */
+static bool has_way(enum function function)
+{
+    const struct function_info *about = &function_info[function];
+    switch (function) {
+    case FUNCTION_clGetExtensionFunctionAddressForPlatform: /* answered by the loader, too */
+    case FUNCTION_clIcdGetFunctionAddressForPlatformKHR:
+    case FUNCTION_clIcdSetPlatformDispatchDataKHR:
+    case FUNCTION_clGetPlatformInfo: /* answered in an ordinary way by our vendors */
+    case FUNCTION_clGetDeviceIDs:
+        return false;
+    default:
+        break;
+    }
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        enum parameter_kind kind = about->parameters[i].kind;
+        if (kind == PARAMETER_HANDLE || kind == PARAMETER_HANDLES ||
+            (kind == PARAMETER_PROPERTIES && about->parameters[i].handle == HANDLE_none && i == 0)) {
+            return about->slot >= 0;
+        }
+    }
+    return false;
+}
+
+/* Places that arguments point to; nothing stands there that a loader may follow. Those of lists are for themselves:
+ * what stands in them does not change, but for the objects of the platform. */
+static char places[MAX_PARAMETERS][256];
+static uint64_t lists[MAX_PARAMETERS][4];
+static char texts[MAX_PARAMETERS][8];
+
+/* The arguments of a function: made once, but for what is the platform's. Their redzones are those of the arrays above;
+ * nothing of the loader's is touched here, so that it is done without the sanitizer. */
+struct plan {
+    bool made;
+    bool has_way;
+    int error;       /* which argument is the place for an error; -1: none */
+    unsigned owners; /* how many of its arguments depend on the platform */
+    struct {
+        unsigned argument;
+        enum parameter_kind kind;
+        enum handle_kind handle;
+    } owner[MAX_PARAMETERS];
+    uint64_t argument[MAX_PARAMETERS];
+};
+static struct plan plans[FUNCTION_COUNT];
+
+static uint64_t argument_for(const struct function_info *about, unsigned i)
+{
+    static uint64_t text_lists[MAX_PARAMETERS];
+    switch (about->parameters[i].kind) {
+    case PARAMETER_HANDLES:
+    case PARAMETER_PROPERTIES:
+        return AT(lists[i]);
+    case PARAMETER_STRING:
+        strcpy(texts[i], "text");
+        return AT(texts[i]);
+    case PARAMETER_STRINGS:
+        text_lists[i] = AT("text");
+        return AT(&text_lists[i]);
+    case PARAMETER_INTEGER:
+        if (i + 1 < about->parameter_count && about->parameters[i + 1].kind != PARAMETER_INTEGER) {
+            return 1; /* it may say how much stands there */
+        }
+        return 0x1111 + i;
+    default:
+        return AT(places[i]);
+    }
+}
+
+static void make_plan(struct plan *plan, enum function function)
+{
+    const struct function_info *about = &function_info[function];
+    plan->made = true;
+    plan->has_way = has_way(function);
+    plan->error = -1;
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        enum parameter_kind kind = about->parameters[i].kind;
+        plan->argument[i] = argument_for(about, i);
+        plan->error = kind == PARAMETER_ERRCODE ? (int)i : plan->error;
+        if (kind == PARAMETER_HANDLE || kind == PARAMETER_HANDLES || kind == PARAMETER_PROPERTIES) {
+            plan->owner[plan->owners].argument = i;
+            plan->owner[plan->owners].kind = kind;
+            plan->owner[plan->owners++].handle = about->parameters[i].handle;
+        }
+    }
+}
+
+static const struct plan *plan_of(enum function function)
+{
+    if (!plans[function].made) {
+        make_plan(&plans[function], function);
+    }
+    return &plans[function];
+}
+
+/* Fills in the platform's own objects. */
+__attribute__((no_sanitize("address"))) static void fill_in(const struct plan *plan, struct object *platform,
+                                                            uint64_t *arguments)
+{
+    struct platform *of = &vendors[platform->vendor].platform[platform->platform];
+    for (unsigned i = 0; i < MAX_PARAMETERS; i++) {
+        arguments[i] = plan->argument[i];
+    }
+    for (unsigned i = 0; i < plan->owners; i++) {
+        unsigned argument = plan->owner[i].argument;
+        enum handle_kind handle = plan->owner[i].handle;
+        uint64_t object = AT(handle == HANDLE_cl_device_id ? &of->device[0] : &of->object[handle]);
+        switch (plan->owner[i].kind) {
+        case PARAMETER_HANDLE:
+            arguments[argument] = object;
+            break;
+        case PARAMETER_HANDLES:
+            lists[argument][0] = object;
+            break;
+        default:
+            lists[argument][0] = CL_CONTEXT_PLATFORM;
+            lists[argument][1] = AT(platform);
+            lists[argument][2] = 0;
+            break;
+        }
+    }
+}
+
 /* --- one call --- */
 
 /* What the vendor answers, and what the caller must see then. */
@@ -109,10 +234,9 @@ static cl_int pattern_of_error(enum function function)
 static uint64_t answer(const struct vendor *vendor, enum function function, const uint64_t *arguments)
 {
     const struct function_info *about = &function_info[function];
-    for (unsigned i = 0; i < about->parameter_count; i++) {
-        if (about->parameters[i].kind == PARAMETER_ERRCODE && arguments[i]) {
-            *(cl_int *)(uintptr_t)arguments[i] = pattern_of_error(function);
-        }
+    int error = plan_of(function)->error;
+    if (error >= 0 && arguments[error]) {
+        *(cl_int *)(uintptr_t)arguments[error] = pattern_of_error(function);
     }
     if (about->result == RESULT_HANDLE) {
         return AT(&vendor->platform[0].object[about->result_handle]);
@@ -120,67 +244,15 @@ static uint64_t answer(const struct vendor *vendor, enum function function, cons
     return pattern_of_result(function, vendor->number);
 }
 
-bool has_way(enum function function)
+/* The first argument that is not what arrived; the number of them where all are. */
+__attribute__((no_sanitize("address"))) static unsigned first_changed(const struct function_info *about,
+                                                                      const uint64_t *arguments)
 {
-    const struct function_info *about = &function_info[function];
-    switch (function) {
-    case FUNCTION_clGetExtensionFunctionAddressForPlatform: /* answered by the loader, too */
-    case FUNCTION_clIcdGetFunctionAddressForPlatformKHR:
-    case FUNCTION_clIcdSetPlatformDispatchDataKHR:
-    case FUNCTION_clGetPlatformInfo: /* answered in an ordinary way by our vendors */
-    case FUNCTION_clGetDeviceIDs:
-        return false;
-    default:
-        break;
+    unsigned i = 0;
+    while (i < about->parameter_count && received[0].argument[i] == arguments[i]) {
+        i++;
     }
-    for (unsigned i = 0; i < about->parameter_count; i++) {
-        enum parameter_kind kind = about->parameters[i].kind;
-        if (kind == PARAMETER_HANDLE || kind == PARAMETER_HANDLES ||
-            (kind == PARAMETER_PROPERTIES && about->parameters[i].handle == HANDLE_none && i == 0)) {
-            return about->slot >= 0;
-        }
-    }
-    return false;
-}
-
-static struct object *object_for(struct object *platform, enum handle_kind kind)
-{
-    struct platform *of = &vendors[platform->vendor].platform[platform->platform];
-    return kind == HANDLE_cl_device_id ? &of->device[0] : &of->object[kind];
-}
-
-/* Places that arguments point to; nothing stands there that a loader may follow. */
-static char places[MAX_PARAMETERS][256];
-
-static uint64_t argument_for(struct object *platform, const struct function_info *about, unsigned i)
-{
-    const struct parameter_info *parameter = &about->parameters[i];
-    uint64_t *place = (uint64_t *)(void *)places[i];
-    switch (parameter->kind) {
-    case PARAMETER_HANDLE:
-        return AT(object_for(platform, parameter->handle));
-    case PARAMETER_HANDLES:
-        place[0] = AT(object_for(platform, parameter->handle));
-        return AT(place);
-    case PARAMETER_PROPERTIES:
-        place[0] = CL_CONTEXT_PLATFORM;
-        place[1] = AT(platform);
-        place[2] = 0;
-        return AT(place);
-    case PARAMETER_STRING:
-        strcpy(places[i], "text");
-        return AT(place);
-    case PARAMETER_STRINGS:
-        place[0] = AT("text");
-        return AT(place);
-    case PARAMETER_INTEGER:
-        if (i + 1 < about->parameter_count && about->parameters[i + 1].kind != PARAMETER_INTEGER) {
-            return 1; /* it may say how much stands there */
-        }
-        return 0x1111 + i;
-    default:
-        return AT(place);
-    }
+    return i;
 }
 
 static void check_arrival(struct object *platform, enum function function, const uint64_t *arguments)
@@ -196,12 +268,11 @@ static void check_arrival(struct object *platform, enum function function, const
                 about->name, platform->vendor, function_info[received[0].function].name, received[0].vendor);
         return;
     }
-    for (unsigned i = 0; i < about->parameter_count; i++) {
-        if (received[0].argument[i] != arguments[i]) {
-            finding("wrong", keep_text("argument-%s", about->name), "argument %s of %s is %#llx and arrived as %#llx",
-                    parameter_name(&about->parameters[i]), about->name, (unsigned long long)arguments[i],
-                    (unsigned long long)received[0].argument[i]);
-        }
+    unsigned changed = first_changed(about, arguments);
+    if (changed < about->parameter_count) {
+        finding("wrong", keep_text("argument-%s", about->name), "argument %s of %s is %#llx and arrived as %#llx",
+                parameter_name(&about->parameters[changed]), about->name, (unsigned long long)arguments[changed],
+                (unsigned long long)received[0].argument[changed]);
     }
 }
 
@@ -244,14 +315,12 @@ void check_call(struct object *platform, enum function function, bool there)
         return;
     }
     const struct function_info *about = &function_info[function];
+    const struct plan *plan = plan_of(function);
     uint64_t arguments[MAX_PARAMETERS];
-    cl_int *error = NULL;
-    for (unsigned i = 0; i < about->parameter_count; i++) {
-        arguments[i] = argument_for(platform, about, i);
-        if (about->parameters[i].kind == PARAMETER_ERRCODE) {
-            error = (cl_int *)(uintptr_t)arguments[i];
-            *error = 12345;
-        }
+    fill_in(plan, platform, arguments);
+    cl_int *error = plan->error < 0 ? NULL : (cl_int *)(uintptr_t)arguments[plan->error];
+    if (error) {
+        *error = 12345;
     }
     received_count = 0;
     vendor_answers = answer;
@@ -286,10 +355,13 @@ void check_calls(struct object *object)
     bool queries = is_there(platform, FUNCTION_clGetExtensionFunctionAddressForPlatform);
     for (int f = 0; f < FUNCTION_COUNT; f++) {
         enum function function = (enum function)f;
+        if (!plan_of(function)->has_way) {
+            continue;
+        }
         bool there = is_there(platform, function);
         /* In a vendor's own table a loader cannot see the end, and need not look for holes: it calls what stands there.
          */
-        if ((loader_function(function) || queries) && has_way(function) && (there || is_managed(platform))) {
+        if ((loader_function(function) || queries) && (there || is_managed(platform))) {
             check_call(object, function, there);
         }
     }
@@ -325,7 +397,7 @@ void check_null_handles(void)
 {
     enum { UNTOUCHED = 4711 };
     for (int f = 0; f < FUNCTION_COUNT; f++) {
-        if (loader_function((enum function)f) && has_way((enum function)f)) {
+        if (loader_function((enum function)f) && plan_of((enum function)f)->has_way) {
             cl_int error = UNTOUCHED;
             check_null_handle((enum function)f, &error);
             if (error != UNTOUCHED) { /* it has a place for the error: once without */

@@ -14,8 +14,6 @@ struct offered {
 
 struct offered platforms_offered(void);
 
-/* Whether a call of the function can be led to a vendor by an object (or a list with a platform). */
-bool has_way(enum function function);
 /* Calls the function of the loader with objects of the platform; a finding where the call arrives elsewhere, more than
  * once or changed, or its answer does. `there` says whether the vendor has the function; where it has not, the loader
  * must answer by itself, with an error. */
