@@ -25,6 +25,8 @@ FAULT(compilers_forget_data)
 FAULT(builds_end_twice)
 /* Calls native kernels with the application's own arguments. */
 FAULT(native_kernels_share_arguments)
+/* Copies the arguments of native kernels that have memory objects only. */
+FAULT(native_kernels_share_plain_arguments)
 /* Gives native kernels the first memory object in the place of all others. */
 FAULT(native_kernels_have_one_memory)
 /* Takes native kernels whose arguments do not agree with each other. */

@@ -61,7 +61,9 @@ struct native *native_keep(const uint64_t *arguments)
     struct native *native = arena_keep(sizeof *native);
     native->function = (user_function)(uintptr_t)arguments[1];
     native->arguments = (void *)(uintptr_t)arguments[2];
-    if (arguments[2] && arguments[3] && !fault(FAULT_native_kernels_share_arguments, ANY_PLATFORM)) {
+    bool shared = fault(FAULT_native_kernels_share_arguments, ANY_PLATFORM) ||
+                  (!arguments[4] && fault(FAULT_native_kernels_share_plain_arguments, ANY_PLATFORM));
+    if (arguments[2] && arguments[3] && !shared) {
         native->arguments = arena_keep(arguments[3]);
         memcpy(native->arguments, (const void *)(uintptr_t)arguments[2], arguments[3]);
         place(arguments, native->arguments);

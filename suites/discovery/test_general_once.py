@@ -366,17 +366,19 @@ def test_same_list_again_and_again(loader: Loader, sandbox: Sandbox, way: str) -
         check_found_once(cl)
 
 
-@requirement("DISC-GEN-009")
+@requirement("DISC-GEN-009", "DISC-GEN-011")
 @pytest.mark.parametrize("way", ["plain", "linked", "system"])
 @pytest.mark.parametrize("enumerated", [True, False], ids=["after", "before"])
 def test_forked_process_has_the_list_of_its_parent(
     loader: Loader, sandbox: Sandbox, enumerated: bool, way: str
 ) -> None:
-    """A child process has its parent's list if there was one, and else finds the vendors itself."""
+    """A child process has its parent's list if there was one, and no vendor more; else it finds the vendors itself."""
     three_vendors(sandbox)
 
     with loader.start(sandbox, **options(way)) as cl:
         before = cl.GetPlatformIDs() if enumerated else []
+        if enumerated:
+            sandbox.vendor("d")
         cl.fork()
         assert cl.GetPlatformIDs() == (before or cl.GetPlatformIDs())
         check_found_once(cl)

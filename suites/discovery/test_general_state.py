@@ -28,7 +28,23 @@ def _layers(loader: Loader, sandbox: Sandbox) -> None:
     sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
 
 
-MACHINES: dict[str, Callable[[Loader, Sandbox], None]] = {"vendors": _vendors, "broken": _broken, "layers": _layers}
+def _layer_files(loader: Loader, sandbox: Sandbox) -> None:
+    """Several, which are put in order: by the collation of a locale, say."""
+    loader.require("OPENCL_LAYER_PATH")
+    if not loader.has("initialises layers with properties"):
+        sandbox.env[LEGACY] = "1"
+    folder = sandbox.folder("layers")
+    for name in ("one", "two", "three"):
+        (folder / f"{name}.lay").write_text(f"{sandbox.layer(name).path}\n")
+    sandbox.env["OPENCL_LAYER_PATH"] = str(folder)
+
+
+MACHINES: dict[str, Callable[[Loader, Sandbox], None]] = {
+    "vendors": _vendors,
+    "broken": _broken,
+    "layers": _layers,
+    "layer files": _layer_files,
+}
 
 
 @requirement("DISC-GEN-022")

@@ -50,6 +50,22 @@ def test_native_kernel_gets_a_copy_of_its_arguments(icd: Icd, sandbox: Sandbox) 
         assert result == [content[8:16] for content in contents], "what the kernel found in its memory objects"
 
 
+@requirement("API-KER-008")
+def test_native_kernel_without_memory_objects_gets_a_copy(icd: Icd, sandbox: Sandbox) -> None:
+    """Arguments without memory objects are copied, too: the application may use their memory again at once."""
+    with icd.open(sandbox) as session:
+        memory = native_memory(session.objects(session.some_platforms()[0]))
+        args = session.words(list(NUMBERS))
+        seen = [session.peek_when(NAME, CallbackArgument(0), offset) for offset in (0, 8)]
+        gate = memory.objects.made_by("clCreateUserEvent", memory.objects.context)
+        memory.succeed(FUNCTION, memory.queue, Callback(NAME), args, 16, 0, None, None, 1, [gate], None)
+        args.fill(0)
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        memory.finish()
+        assert session.callbacks() == 2, "the kernel was not called once, or could not read what it was given"
+        assert [session.number_of(value) for value in seen] == list(NUMBERS), "what the kernel got"
+
+
 # Arguments that do not agree: args, cb_args, num_mem_objects, mem_list, args_mem_loc.
 WRONG: dict[str, tuple[Any, ...]] = {
     "no arguments, but a size": (None, 8, 0, None, None),
