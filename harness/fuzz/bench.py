@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.build import build
 from harness.errors import HarnessError
-from harness.fuzz import builds
+from harness.fuzz import builds, libfuzzer
 from harness.fuzz.blocks import blocks_file
 from harness.fuzz.subject import FuzzSubject, fuzz_subject
 from harness.fuzz.target_process import Setting, environment
@@ -142,7 +142,7 @@ def _fuzzing_rate(program: Path, subject: FuzzSubject, corpus: Path) -> float:
 
 def _fuzzed(program: Path, subject: FuzzSubject, corpus: Path, runs: str) -> tuple[float, int]:
     with tempfile.TemporaryDirectory(prefix="clharness-bench-") as fresh:
-        options = [runs, "-seed=1", "-print_final_stats=1", "-detect_leaks=0", "-print_funcs=0"]
+        options = [runs, "-seed=1", "-print_final_stats=1", "-detect_leaks=0", "-print_funcs=0", libfuzzer.FEATURES]
         seconds, output = _cpu_seconds([program, *options, fresh, corpus], _variables(subject), Path(fresh))
     executed = _EXECUTED.findall(output)
     if not executed:

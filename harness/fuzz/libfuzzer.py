@@ -19,6 +19,9 @@ _STATUS = re.compile(rb"^#(\d+)\t.*?cov: (\d+)", re.M)
 _EXECUTED = re.compile(rb"^stat::number_of_executed_units: (\d+)", re.M)
 _BEGUN = re.compile(rb"^#\d+\tINITED ", re.M)
 _SINGLE = re.compile(rb"^Running: ", re.M)
+# In searches, and where their speed is measured. Each feature of an input that fewer than so many inputs have is looked
+# for in a list of all such: with 255, the default, that is all of them for some thousand inputs, and half of the time.
+FEATURES = "-entropic_feature_frequency_threshold=16"
 _FINISHED, _INTERRUPTED, _USAGE = 0, 72, 2
 _TAIL = 8192  # bytes of a log in which its newest status stands
 MEMORY = 4096  # MiB
@@ -37,7 +40,7 @@ def run(job: Job, processes: Processes) -> JobResult:
         f"-timeout={job.setting.time_limit}",
         f"-rss_limit_mb={MEMORY}",
         f"-artifact_prefix={artifacts}/",
-        *("-print_final_stats=1", "-print_funcs=0", "-reload=1", "-detect_leaks=0"),
+        *("-print_final_stats=1", "-print_funcs=0", "-reload=1", "-detect_leaks=0", FEATURES),
         # Breakpoints show each block once. Inputs that grow only when nothing new comes stay small for too long.
         *(["-len_control=0"] if job.setting.blocks else []),
         *([f"-dict={job.dictionary}"] if job.dictionary else []),
