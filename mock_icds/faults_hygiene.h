@@ -39,6 +39,8 @@ FAULT(user_event_set_twice)
 FAULT(event_callbacks_forgotten)
 /* Answers CL_SUCCESS where an event of the list has failed. */
 FAULT(failed_events_forgotten)
+/* Answers CL_SUCCESS to waiting for a list of events whose last one has not failed. */
+FAULT(last_event_decides)
 /* Calls the destructor callbacks of a memory object in the order in which they were set. */
 FAULT(destructor_callbacks_forwards)
 /* Answers 0 as the type of the command of every event. */

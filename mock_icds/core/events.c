@@ -175,7 +175,8 @@ static cl_int set_event_callback(struct object *event, const uint64_t *arguments
 
 static cl_int error_of_list(const uintptr_t *list, cl_uint count)
 {
-    for (cl_uint i = 0; list && i < count; i++) {
+    cl_uint first = count && fault(FAULT_last_event_decides, ANY_PLATFORM) ? count - 1 : 0;
+    for (cl_uint i = first; list && i < count; i++) {
         struct object *event = object_find(list[i]);
         if (event && status_of(event) < 0 && !fault(FAULT_failed_events_forgotten, ANY_PLATFORM)) {
             return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;

@@ -354,7 +354,9 @@ static bool event_info(const uint64_t *arguments, uint64_t *result)
 static bool any_failed(const uint64_t *arguments)
 {
     const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[1];
-    for (cl_uint i = 0; list && i < (cl_uint)arguments[0]; i++) {
+    cl_uint count = (cl_uint)arguments[0];
+    cl_uint first = count && fault(FAULT_last_event_decides, ANY_PLATFORM) ? count - 1 : 0;
+    for (cl_uint i = first; list && i < count; i++) {
         const struct object *event = object_live(list[i], HANDLE_cl_event);
         if (event && event->external && event->external->status < 0) {
             return true;

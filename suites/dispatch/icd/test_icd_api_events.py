@@ -128,6 +128,32 @@ def test_command_ends_with_the_error_that_it_waits_for(icd: Icd, sandbox: Sandbo
         assert status(session, waiting) < 0
 
 
+@requirement("API-EVT-003")
+def test_event_that_fails_counts_wherever_it_stands_in_a_list(icd: Icd, sandbox: Sandbox) -> None:
+    """Of three events one fails: waiting for them says so, and a command that waits for them fails, whichever it is."""
+
+    def check(objects: IcdObjects, failing: int) -> None:
+        session = objects.session
+        events = [objects.made_by("clCreateUserEvent", objects.context) for _ in range(3)]
+        content = session.buffer(16)
+        command = objects.given_by("clEnqueueWriteBuffer", objects.queue, objects.mem, 0, 0, 16, content, 3, events)
+        assert session.call("clFlush", objects.queue) == CL.SUCCESS
+        for place, event in enumerate(events):
+            end = FAILED if place == failing else CL.COMPLETE
+            assert session.call("clSetUserEventStatus", event, end) == CL.SUCCESS
+        expected = CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+        error = session.call("clWaitForEvents", 3, events)
+        assert error == expected, f"waiting for the three answered {error}, expected {expected!r}"
+        error = session.call("clWaitForEvents", 1, [command])
+        assert error == expected, f"waiting for the command answered {error}, expected {expected!r}"
+        had = status(session, command)
+        assert had < 0, f"the status of the command is {had}, expected an error"
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        for place, name in enumerate(("the first fails", "the second fails", "the last fails")):
+            attempts.check(name, lambda objects, place=place: check(objects, place))  # type: ignore[misc]
+
+
 @requirement("API-EVT-004")
 @pytest.mark.parametrize("end", [CL.COMPLETE, FAILED], ids=["complete", "failed"])
 def test_callbacks_of_a_user_event_are_called_once_each(icd: Icd, sandbox: Sandbox, end: int) -> None:
