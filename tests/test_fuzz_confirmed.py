@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from harness.fuzz.campaign import Campaign, Target
 from harness.fuzz.findings import Finding, Keeper
 from harness.fuzz.job import ProcessEnd
 from harness.fuzz.subject import FuzzSubject
-from harness.fuzz.target_process import Defect, Setting
+from harness.fuzz.target_process import Defect, Replayer, Setting
 
 DEFECT = Defect("crash", "memory@f", "Segmentation fault in f", by_engine=True)
 
@@ -53,6 +54,15 @@ def test_what_shows_only_with_breakpoints_is_no_finding(tmp_path: Path, conditio
         script = Path(finding.folder) / "reproduce.sh"
         assert "CLHARNESS_FUZZ_BLOCKS" not in script.read_text() and os.access(script, os.X_OK)
         assert json.loads((Path(finding.folder) / "finding.json").read_text())["key"] == DEFECT.key
+
+
+def test_process_that_a_subject_leaves_holds_up_no_replay(tmp_path: Path) -> None:
+    """It keeps the output open: each replay had lasted until its time was over, and showed nothing."""
+    program = target_program(tmp_path, "sleep 20 & true")
+    replayer = Replayer(program, setting(tmp_path), tmp_path / "work", 1)
+    started = time.monotonic()
+    assert replayer.replay(b"input").key == DEFECT.key
+    assert time.monotonic() - started < 10
 
 
 def of_driver(folder: Path) -> Setting:
@@ -118,6 +128,20 @@ def test_target_that_cannot_start_is_left_out(tmp_path: Path) -> None:
     assert any("broken left out" in line for line in summary.lines(campaign, targets[0].setting.subject, False))
     campaign.states["sound"].errors.append("it cannot, either")
     assert _exit_code(campaign, False) == 3
+
+
+@pytest.mark.parametrize("errors", [[], ["it hangs"]], ids=["sound", "left out"])
+def test_corpus_of_a_target_that_was_left_out_is_not_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, errors: list[str]
+) -> None:
+    target = Target("stub", target_program(tmp_path, "false"), setting(tmp_path), [], None)
+    campaign = Campaign(tmp_path / "out", [target], 60.0, 1, print)
+    campaign.prepare()
+    campaign.states["stub"].seconds, campaign.states["stub"].errors = 60.0, errors
+    merged: list[object] = []
+    monkeypatch.setattr("harness.fuzz.libfuzzer.merge", lambda *about: merged.append(about))
+    campaign.finish()
+    assert bool(merged) == (not errors)
 
 
 def test_campaign_ends_with_its_time(tmp_path: Path) -> None:

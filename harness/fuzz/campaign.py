@@ -150,7 +150,7 @@ class Campaign:
         for target in self.targets:
             state = self.states[target.name]
             is_grown = target.setting.engine == "libfuzzer" and state.seconds and self.share >= _WORTH_MERGING
-            if is_grown and not self.processes.stop.is_set():
+            if is_grown and not state.errors and not self.processes.stop.is_set():
                 libfuzzer.merge(self._job(target, _MERGING, 0), self.processes)
             state.corpus = sum(1 for _ in self._corpus(target).iterdir())
         numbers = dict(self._earlier())

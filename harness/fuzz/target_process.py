@@ -230,26 +230,34 @@ class Replayer:
         options = [f"-timeout={self.limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
         command = [str(self._program), *options, *map(str, self._before), str(file)]
         try:
-            done = subprocess.run(
-                command,
-                env=environment(variables, self.symbolizes),
-                capture_output=True,
-                timeout=self.limit * 4 + 10 + len(self._before),
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-            )
+            status, output = self._run(command, environment(variables, self.symbolizes))
         except subprocess.TimeoutExpired:
             ends = not self._hangs(file, variables)
             return Replay(None if ends else Defect("hang", "hang@nowhere", "nothing ended the process"), "")
-        output = done.stderr.decode(errors="replace") + done.stdout.decode(errors="replace")
-        if done.returncode == _USAGE:
+        if status == _USAGE:
             raise HarnessError(f"{self._program.name} cannot run: {stop_message(output)}")
-        if done.returncode == 0:
+        if status == 0:
             return Replay(None, output)
         defect = read_finding(output, self._setting.subject)
         if defect and defect.by_clock and not self._hangs(file, variables):
             return Replay(None, output)
-        return Replay(defect or Defect("crash", f"status{done.returncode}@nowhere", _ended(done.returncode)), output)
+        return Replay(defect or Defect("crash", f"status{status}@nowhere", _ended(status)), output)
+
+    def _run(self, command: Sequence[str], variables: Mapping[str, str]) -> tuple[int, str]:
+        """Its status and its output. What it leaves may keep the output open, and so that goes to files."""
+        names = [self.folder / name for name in ("stderr.txt", "stdout.txt")]
+        with (
+            names[0].open("wb") as errors,
+            names[1].open("wb") as output,
+            subprocess.Popen(
+                command, env=variables, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=errors
+            ) as process,
+        ):
+            try:
+                process.wait(self.limit * 4 + 10 + len(self._before))
+            finally:
+                process.kill()
+        return process.returncode, "".join(name.read_text(errors="replace") for name in names)
 
     def _hangs(self, file: Path, variables: Mapping[str, str]) -> bool:
         """Whether an input that took too long by the clock does so by the time that its process can use, too."""
