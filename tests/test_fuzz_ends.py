@@ -18,20 +18,25 @@ from harness.build import build
 from harness.errors import HarnessError
 from harness.fuzz import builds, job, libfuzzer
 from harness.fuzz.kept_inputs import VARIABLE, kept_inputs
+from harness.fuzz.subject import FuzzSubject
+from harness.fuzz.target_process import Replayer, Setting
 
 
 class Ended:
     """In the place of the processes of a campaign: one that ended with this status."""
 
-    def __init__(self, status: int | None, said: bytes = b"", ran: tuple[bytes, ...] = ()) -> None:
-        self.status, self.said, self.ran = status, said, ran
+    def __init__(
+        self, status: int | None, said: bytes = b"", ran: tuple[bytes, ...] = (), with_subject: bool = False
+    ) -> None:
+        self.status, self.said, self.ran, self.with_subject = status, said, ran, with_subject
         self.stop = threading.Event()
 
     def run(self, command: list[str], variables: dict[str, str], log: Path, seconds: float, work: Path) -> int | None:
         log.write_bytes(self.said)
         if self.ran:
             content = b"".join(struct.pack("=I", len(data)) + data for data in self.ran)
-            Path(variables[VARIABLE]).write_bytes(struct.pack("=Q", len(content)) + content + bytes(100))
+            content = (struct.pack("=Q", len(content)) + content).ljust((4 << 20) - 8, b"\0")
+            Path(variables[VARIABLE]).write_bytes(content + struct.pack("=Q", self.with_subject))
         return self.status
 
 
@@ -61,6 +66,62 @@ def test_input_is_known_that_ended_a_process_without_the_fuzzers_notice(
     """A subject may have handlers of signals of its own, as LLVM does; what ran before matters to drivers."""
     (end,) = result_of(Ended(1, ran=(b"one", b"two", b"three")), tmp_path, icd).ends
     assert (end.data, end.before) == (b"three", before)
+
+
+@pytest.mark.parametrize("status", [0, 2, 72, -signal.SIGINT])
+@pytest.mark.parametrize("with_subject", [True, False], ids=["in the subject", "outside"])
+def test_end_by_the_subject_is_a_finding_with_any_status(tmp_path: Path, status: int, with_subject: bool) -> None:
+    """With those of a fuzzer that has done its work, cannot start or was interrupted, too."""
+    processes = Ended(status, b"INFO: -max_len is not provided\n", (b"one", b"two"), with_subject)
+    result = result_of(processes, tmp_path)
+    assert [end.data for end in result.ends] == ([b"two"] if with_subject else [])
+    assert (result.error is None) == (with_subject or status != 2)
+    processes.stop.set()
+    assert not result_of(processes, tmp_path).ends, "it may be the campaign that ended it"
+
+
+def test_what_the_engine_says_of_its_end_is_no_finding(tmp_path: Path) -> None:
+    result = result_of(Ended(2, b"clharness-fuzz: no memory\n", (b"one",), with_subject=True), tmp_path)
+    assert (result.error, result.ends) == ("no memory", [])
+
+
+ENDS = """
+#include <CL/cl.h>
+#include <stddef.h>
+#include <unistd.h>
+enum { NOWHERE, IN_CONSTRUCTOR, IN_CALL, IN_PARENT };
+__attribute__((constructor)) static void begin(void)
+{
+    if (WHERE == IN_CONSTRUCTOR) {
+        _exit(0);
+    }
+}
+cl_int clGetPlatformIDs(cl_uint size, cl_platform_id *platforms, cl_uint *count)
+{
+    int ends[2];
+    if (WHERE == IN_PARENT && pipe(ends) == 0 && fork()) {
+        close(ends[1]);
+        read(ends[0], &(char){0}, 1); /* until the child has ended */
+        _exit(0);
+    }
+    if (WHERE == IN_CALL) {
+        _exit(0);
+    }
+    return -1001;
+}
+void *clGetExtensionFunctionAddress(const char *name) { return NULL; }
+"""
+
+
+@pytest.mark.parametrize("where", ["NOWHERE", "IN_CONSTRUCTOR", "IN_CALL", "IN_PARENT"])
+def test_replay_shows_an_end_with_the_status_of_success(tmp_path: Path, where: str) -> None:
+    """Also one that comes after the end of a child that was forked in the midst of the input."""
+    library = tmp_path / "libOpenCL.so.1"
+    flags = ["-DCL_TARGET_OPENCL_VERSION=300", f"-DWHERE={where}", "-shared", "-fPIC", "-x", "c", "-"]
+    subprocess.run([build().compiler, *flags, "-o", library], input=ENDS.encode(), check=True, capture_output=True)
+    setting = Setting(FuzzSubject(library, "breakpoints", False, ""), engine="replay")
+    replayer = Replayer(build().folder / "fuzz" / "replay_vendor_directory", setting, tmp_path / "work", 10)
+    assert (replayer.replay(b"").key == "status0@nowhere") == (where != "NOWHERE")
 
 
 @pytest.mark.parametrize("target", ["icd_file", "vendor_icd", "call_log"])

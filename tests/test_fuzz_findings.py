@@ -42,6 +42,13 @@ ALARM: working on the last Unit for 5 seconds
     #1 | <null> | 0 | /x/libOpenCL.so.1 | 0x3c04f
 """
 
+EXIT_REPORT = """\
+==3011== ERROR: libFuzzer: fuzz target exited
+    #0 | __sanitizer_print_stack_trace | 0 | /x/fuzz_icd_file | 0xe8ce1
+    #1 | exit | 0 | /lib/libc.so.6 | 0x3c04f
+    #2 | give_up | 31 | /x/libOpenCL.so.1 | 0x119b07
+"""
+
 
 def test_key_of_a_sanitizer_report_is_the_innermost_place_in_the_loader() -> None:
     defect = read_finding(ASAN_REPORT, LOADER)
@@ -51,6 +58,12 @@ def test_key_of_a_sanitizer_report_is_the_innermost_place_in_the_loader() -> Non
 def test_key_of_a_hang_without_symbols_is_an_offset() -> None:
     defect = read_finding(TIMEOUT_REPORT, LOADER)
     assert defect and (defect.kind, defect.key) == ("hang", "hang@libOpenCL.so.1+0x3c04f")
+
+
+def test_exit_is_a_crash_and_named() -> None:
+    defect = read_finding(EXIT_REPORT, LOADER)
+    assert defect and (defect.kind, defect.key) == ("crash", "exit@give_up:31")
+    assert defect.sentence == "libFuzzer reports the end of the process, by exit, in give_up:31"
 
 
 @pytest.mark.skipif(not shutil.which("addr2line"), reason="addr2line is not installed")

@@ -41,6 +41,8 @@ void *shared_file(const char *path, size_t size);
 /* Keeps the inputs that are noted from now on in the file that CLHARNESS_FUZZ_INPUTS names, if it does. */
 void kept_inputs_begin(void);
 void kept_inputs_note(const uint8_t *data, size_t size);
+/* Notes there whether what runs from now on is the subject, whose doing an end of the process is. */
+void kept_inputs_with_subject(bool is);
 
 /* --- scope.c --- */
 

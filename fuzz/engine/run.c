@@ -132,6 +132,7 @@ void engine_start(bool fuzzer)
     }
     kept_inputs_begin();
     scope_keep_signals_in();
+    kept_inputs_with_subject(true);
     own_environment = environ;
     load_subjects(loader, against);
     if (subject && blocks) {
@@ -145,6 +146,7 @@ void engine_start(bool fuzzer)
     if (target_prepare) {
         prepare();
     }
+    kept_inputs_with_subject(false);
 }
 
 int LLVMFuzzerInitialize(int *count, char ***arguments)
@@ -227,14 +229,8 @@ static bool one_life(const uint8_t *data, size_t size, void (*body)(void))
     return whole;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void run_subjects(const uint8_t *data, size_t size)
 {
-    input_number++;
-    kept_inputs_note(data, size);
-    if (!subject_count) {
-        run_alone(data, size);
-        return 0;
-    }
     bool whole = true;
     size_t before = blocks_hit();
     blocks_new_input();
@@ -254,5 +250,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (hits && blocks_hit() > before && blocks_dump(hits) != 0) {
         stop("%s cannot be written", hits);
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    input_number++;
+    kept_inputs_note(data, size);
+    kept_inputs_with_subject(true);
+    (subject_count ? run_subjects : run_alone)(data, size);
+    kept_inputs_with_subject(false);
     return 0;
 }

@@ -137,6 +137,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
                                             : where(at));
         if (is_known(key)) {
             if (signals_end_with_known) {
+                kept_inputs_with_subject(false);
                 _exit(0);
             }
             sigset_t set;

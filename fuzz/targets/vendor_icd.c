@@ -82,6 +82,7 @@ void engine_start(bool fuzzer)
     }
     kept_inputs_begin();
     scope_keep_signals_in();
+    kept_inputs_with_subject(true);
     load(path);
     if (blocks) {
         blocks_watch(blocks, subjects[0].path, subjects[0].base);
@@ -91,6 +92,7 @@ void engine_start(bool fuzzer)
     with_fuzzer = fuzzer;
     signals_end_with_known = true;
     signals_catch(fuzzer);
+    kept_inputs_with_subject(false);
 }
 
 int LLVMFuzzerInitialize(int *count, char ***arguments)
@@ -169,6 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t before = blocks_hit();
     kept_inputs_note(data, size);
+    kept_inputs_with_subject(true);
     watch_ends(with_fuzzer);
     blocks_new_input();
     input_begin(data, size);
@@ -179,5 +182,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (hits && blocks_hit() > before && blocks_dump(hits) != 0) {
         stop("%s cannot be written", hits);
     }
+    kept_inputs_with_subject(false);
     return 0;
 }

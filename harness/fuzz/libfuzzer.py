@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes
-from harness.fuzz.kept_inputs import VARIABLE, kept_inputs
-from harness.fuzz.target_process import Defect, read_finding, stop_message
+from harness.fuzz.kept_inputs import VARIABLE, ended_with_subject, kept_inputs
+from harness.fuzz.target_process import Defect, ended, has_stopped, read_finding, stop_message
 
 _STATUS = re.compile(rb"^#(\d+)\t.*?cov: (\d+)", re.M)
 _EXECUTED = re.compile(rb"^stat::number_of_executed_units: (\d+)", re.M)
@@ -51,11 +51,12 @@ def run(job: Job, processes: Processes) -> JobResult:
     output = log.read_bytes()
     inputs, edges = _numbers(output)
     result = JobResult(time.monotonic() - started, inputs, edges, begun=bool(_BEGUN.search(output)))
-    if status == _USAGE:
+    by_subject = _is_by_subject(job, processes, output, status)
+    if status == _USAGE and not by_subject:
         result.error = stop_message(output.decode(errors="replace"))
     elif status is None and not processes.stop.is_set() and (result.begun or not inputs):  # else it is only slow
         result.error = f"the process went on {job.seconds:.0f} s and a minute, and was ended (its output: {log})"
-    elif status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT, None):
+    elif status is not None and (by_subject or status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT)):
         end = _process_end(job, artifacts, output, status)
         if end.data is not None or not processes.stop.is_set():  # it can be interrupted before it is ready for that
             result.ends.append(end)
@@ -76,9 +77,18 @@ def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResu
     status = processes.run(command, _variables(job), log, job.seconds, job.work)
     output = log.read_bytes()
     result = JobResult(time.monotonic() - started, len(_SINGLE.findall(output)))
-    if status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT, None) and 0 < result.inputs <= len(files):
+    by_subject = _is_by_subject(job, processes, output, status)
+    is_end = by_subject or status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT)
+    if status is not None and is_end and 0 < result.inputs <= len(files):
         result.ends.append(_ended(job, output, status, files[result.inputs - 1].read_bytes()))
     return result
+
+
+def _is_by_subject(job: Job, processes: Processes, output: bytes, status: int | None) -> bool:
+    """Whether a status that a fuzzer ends with by itself, too, was the doing of the subject."""
+    if status is None or processes.stop.is_set() or has_stopped(output.decode(errors="replace")):
+        return False
+    return ended_with_subject(job.work / _INPUTS)
 
 
 def _variables(job: Job) -> dict[str, str]:
@@ -87,7 +97,7 @@ def _variables(job: Job) -> dict[str, str]:
     return job.setting.variables(job.known) | {VARIABLE: str(job.work / _INPUTS)}
 
 
-def _ended(job: Job, output: bytes, status: int | None, data: bytes | None) -> ProcessEnd:
+def _ended(job: Job, output: bytes, status: int, data: bytes | None) -> ProcessEnd:
     """The end of a job's process in an input; None is the last one that it ran. What ran before it matters where the
     subject cannot be put back."""
     kept = kept_inputs(job.work / _INPUTS)
@@ -107,12 +117,12 @@ def _own_copies(files: Sequence[Path], folder: Path) -> list[Path]:
     return [copy for copy in copies if copy.exists()]
 
 
-def _defect(job: Job, output: bytes, status: int | None) -> Defect:
+def _defect(job: Job, output: bytes, status: int) -> Defect:
     defect = read_finding(output.decode(errors="replace"), job.setting.subject)
-    return defect or Defect("crash", f"status{status}@nowhere", f"the process ended with exit code {status}")
+    return defect or Defect("crash", f"status{status}@nowhere", ended(status))
 
 
-def _process_end(job: Job, artifacts: Path, output: bytes, status: int | None) -> ProcessEnd:
+def _process_end(job: Job, artifacts: Path, output: bytes, status: int) -> ProcessEnd:
     """libFuzzer writes the input that it has noticed the end in; a subject may have handlers of signals of its own."""
     file = max(artifacts.iterdir(), key=lambda path: path.stat().st_mtime, default=None)
     return _ended(job, output, status, file.read_bytes() if file else None)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.fuzz.kept_inputs import VARIABLE, ended_with_subject
 from harness.fuzz.subject import FuzzSubject, symbolizer
 from harness.probe.patience import TICK, Meter, wall_limit
 
@@ -23,7 +24,11 @@ _USAGE = 2  # the engine's exit code where it could not begin
 _LINE = re.compile(r"^clharness-fuzz: finding: (\w+) (\S+): (.*)$", re.M)
 _STOPPED = re.compile(r"^clharness-fuzz: (?!finding:|input:|seen:)(.*)$", re.M)
 _UNDEFINED = re.compile(r"^(?P<file>\S+):(?P<line>\d+):\d+: runtime error: (?P<what>.+)$", re.M)
-_REPORT = re.compile(r"^(?:==\d+==)?\s*ERROR: (?P<tool>\w+Sanitizer|libFuzzer): (?P<what>deadly signal|[\w-]+)", re.M)
+_EXITED = "fuzz target exited"
+_SAID = {_EXITED: "the end of the process, by exit,"}  # libFuzzer's words that a user of ours does not know
+_REPORT = re.compile(
+    rf"^(?:==\d+==)?\s*ERROR: (?P<tool>\w+Sanitizer|libFuzzer): (?P<what>deadly signal|{_EXITED}|[\w-]+)", re.M
+)
 # The function in the place, its line or offset, and the module: see stack_trace_format below.
 _FRAME = re.compile(r"^ {4}#\d+ \| (?P<function>.*?) \| (?P<line>\d*) \| (?P<module>.*?) \| (?P<offset>\w*)$", re.M)
 _OPTIONS = {
@@ -142,14 +147,15 @@ def read_finding(output: str, subject: FuzzSubject) -> Defect | None:
     # A loop is interrupted anywhere, so that its line says nothing.
     place = _place(output[report.start() :], subject, kind != "hang")
     at = place if place != "outside" else "no function of the library under test: the harness itself, perhaps"
-    return Defect(kind, f"{word}@{place}", f"{report['tool']} reports {report['what']} in {at}")
+    what = _SAID.get(report["what"], report["what"])
+    return Defect(kind, f"{word}@{place}", f"{report['tool']} reports {what} in {at}")
 
 
 def _classify(tool: str, what: str) -> tuple[str, str]:
     if tool == "libFuzzer" and what.startswith("timeout"):
         return "hang", "hang"
     if tool == "libFuzzer":
-        return ("crash", "signal") if what.startswith("deadly") else ("hang", "out-of-memory")
+        return {"deadly signal": ("crash", "signal"), _EXITED: ("crash", "exit")}.get(what, ("hang", "out-of-memory"))
     return "crash", what.partition(" ")[0]
 
 
@@ -226,7 +232,9 @@ class Replayer:
 
     def replay_file(self, file: Path, extra: Mapping[str, str] | None = None) -> Replay:
         """As replay(), for an input in a file."""
-        variables = self._setting.replay_variables(self._known) | dict(extra or {})
+        inputs = self.folder / "inputs"
+        inputs.unlink(missing_ok=True)
+        variables = self._setting.replay_variables(self._known) | {VARIABLE: str(inputs)} | dict(extra or {})
         options = [f"-timeout={self.limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
         command = [str(self._program), *options, *map(str, self._before), str(file)]
         try:
@@ -234,14 +242,15 @@ class Replayer:
         except subprocess.TimeoutExpired:
             ends = not self._hangs(file, variables)
             return Replay(None if ends else Defect("hang", "hang@nowhere", "nothing ended the process"), "")
-        if status == _USAGE:
+        by_subject = ended_with_subject(inputs) and not has_stopped(output)
+        if status == _USAGE and not by_subject:
             raise HarnessError(f"{self._program.name} cannot run: {stop_message(output)}")
-        if status == 0:
+        if status == 0 and not by_subject:
             return Replay(None, output)
         defect = read_finding(output, self._setting.subject)
         if defect and defect.by_clock and not self._hangs(file, variables):
             return Replay(None, output)
-        return Replay(defect or Defect("crash", f"status{status}@nowhere", _ended(status)), output)
+        return Replay(defect or Defect("crash", f"status{status}@nowhere", ended(status)), output)
 
     def _run(self, command: Sequence[str], variables: Mapping[str, str]) -> tuple[int, str]:
         """Its status and its output. What it leaves may keep the output open, and so that goes to files."""
@@ -292,5 +301,10 @@ def stop_message(output: str) -> str:
     return lines[-1] if lines else "it says nothing"
 
 
-def _ended(status: int) -> str:
+def has_stopped(output: str) -> bool:
+    """Whether the engine says itself why it ended."""
+    return _STOPPED.search(output) is not None
+
+
+def ended(status: int) -> str:
     return f"the process ended with {signal.strsignal(-status) if status < 0 else f'exit code {status}'}"
