@@ -307,4 +307,5 @@ def has_stopped(output: str) -> bool:
 
 
 def ended(status: int) -> str:
+    """What is told of an end that only a status is known of."""
     return f"the process ended with {signal.strsignal(-status) if status < 0 else f'exit code {status}'}"
