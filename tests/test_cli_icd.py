@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import subprocess
@@ -23,6 +22,7 @@ from harness.sandbox import Sandbox
 from harness.selftest.mutants.icd import icd_mutants
 from harness.subject import icd as subject
 from tests.forked import clharness
+from tests.samples import WHOLE
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def run_icd(*arguments: object, **environment: str) -> subprocess.CompletedProce
 
 def part(*options: str) -> tuple[str, ...]:
     """Options that choose a part of all cases; ci/nightly wants all in each test."""
-    return () if os.environ.get("CLHARNESS_WHOLE_TESTS") else options
+    return () if WHOLE else options
 
 
 def cases(records: Path) -> list[dict[str, Any]]:

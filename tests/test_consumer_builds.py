@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import pytest
 
 from harness.build import ROOT
 from tests.consumers import CHECK, CLHARNESS, LOADER, SUITES, Consumer, failed, run
+from tests.samples import WHOLE
 
 NAME = "clharness.discovery.OpenCL::OpenCL"
 FETCH = f"""
@@ -56,7 +56,7 @@ class Configuration:
 
 T = "enable_testing()\n"
 # What is for Vulkan is built in the same way (tests/test_consumer_settings.py looks at all targets).
-WITHOUT_VULKAN = () if os.environ.get("CLHARNESS_WHOLE_TESTS") else ("-DCLHARNESS_VULKAN_HEADERS=OFF",)
+WITHOUT_VULKAN = () if WHOLE else ("-DCLHARNESS_VULKAN_HEADERS=OFF",)
 CONFIGURATIONS = {
     # It builds the whole harness, which takes as long as hundreds of other tests: what goes together is one project.
     "clang, several configurations, fetched before the loader, in C++, folders, names, unity": Configuration(
@@ -105,7 +105,7 @@ FURTHER = {
         languages="CXX",
     ),
 }
-if os.environ.get("CLHARNESS_WHOLE_TESTS"):
+if WHOLE:
     CONFIGURATIONS |= FURTHER
 
 

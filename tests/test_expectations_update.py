@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from harness.expectations import Expectations, load
 from harness.expectations.document import Document
 from harness.expectations.update import refuse_unasked, update
 from harness.report.records import CaseResult, UnsupportedKind, Verdict
+from tests.samples import WHOLE
 
 LOADER = {"name": "Some loader", "version": "2.3.1"}
 FIFO = "DISC-LNX-011"
@@ -349,7 +349,7 @@ def test_document_gives_every_file_of_the_project_back_as_it_is() -> None:
     """Of each the head and every eighth entry, the last ones, too; ci/nightly wants all of them."""
     for file in (*expectations_module.FOLDER.glob("*.toml"), *expectations_module.FOLDER.glob("*/*.toml")):
         text = file.read_text(encoding="utf-8")
-        if not os.environ.get("CLHARNESS_WHOLE_TESTS"):
+        if not WHOLE:
             head, *entries = re.split(r"^(?=\[\[)", text, flags=re.MULTILINE)
             text = "".join([head, *entries[::-8][::-1]])
         assert Document(text).render() == text, file

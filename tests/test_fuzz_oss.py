@@ -16,6 +16,7 @@ import pytest
 from harness.build import ROOT, build
 from harness.errors import HarnessError
 from harness.fuzz import builds, coverage, grown
+from tests.samples import WHOLE
 
 RUNS = 300
 CHECKS = "array-bounds,bool,builtin,enum,integer-divide-by-zero,null,object-size,return,shift,unreachable,vla-bound"
@@ -26,7 +27,6 @@ FLAGS = {
     "memory": "-fsanitize=memory,fuzzer-no-link -fsanitize-memory-track-origins",
     "coverage": "-fprofile-instr-generate -fcoverage-mapping",
 }
-WHOLE = bool(os.environ.get("CLHARNESS_WHOLE_TESTS"))
 SANITIZERS = list(FLAGS) if WHOLE else ["address"]
 OPTIMISATION = "-O1" if WHOLE else "-O0"  # the services have -O1, which takes a third longer to build
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 from pathlib import Path
@@ -13,8 +12,8 @@ import pytest
 from harness.build import build
 from harness.fuzz import builds
 from harness.fuzz.target_process import environment
+from tests.samples import WHOLE
 
-WHOLE = bool(os.environ.get("CLHARNESS_WHOLE_TESTS"))
 OTHERS = 10_000 if WHOLE else 1_000  # inputs before, at least
 RANDOM_INPUTS = 300 if WHOLE else 100
 GROWTH = 1024 if WHOLE else 512  # KiB that the process may grow by over all of them: output buffers alone

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from harness.sandbox import Sandbox
 from tests.forked import clharness
+from tests.samples import WHOLE
 
 # The checks that ask for devices in ways of their own; all of them in the nightly run.
 PART = "dispatch and (arguments or consistent or contexts or tables)"
@@ -27,7 +27,7 @@ def sandbox() -> Iterator[Sandbox]:
 def test_icd_without_a_device_is_as_expected(tmp_path: Path, sandbox: Sandbox) -> None:
     mock = sandbox.icd("subject", gpus=0, refuses=True, features="images compiler")
     records = tmp_path / "run.jsonl"
-    part = () if os.environ.get("CLHARNESS_WHOLE_TESTS") else ("-k", PART)
+    part = () if WHOLE else ("-k", PART)
     done = clharness("icd", mock.path, "-j", "2", "--json", records, *part, limit=1800)
     cases = [r for r in map(json.loads, records.read_text().splitlines()) if r["record"] == "case"]
     assert [case["case"] for case in cases if case["status"] == "unexpected"] == []

@@ -13,6 +13,7 @@ import pytest
 
 from harness.build import ROOT, build
 from harness.sandbox.vulkan import manifest_of
+from tests.samples import WHOLE
 
 OWN = "/etc/vulkan/libown.so"
 SETTINGS = {"additional_drivers": [{"path": "/etc/vulkan/own.json"}], "additional_drivers_use_exclusively": True}
@@ -57,7 +58,7 @@ def test_vulkan_of_the_machine_takes_no_part_in_a_run(tmp_path: Path, what: str)
     command: list[str | Path] = ["unshare", "-m", "sh", "-c", SCRIPT, "sh", tmp_path / "etc", own]
     command += [sys.executable, "-m", "harness.cli", "loader", build().with_vulkan().reference_loader]
     command += ["-k", CASES, "-j", "1"]
-    if not os.environ.get("CLHARNESS_WHOLE_TESTS"):  # others of these cases for each; the library would end nearly all
+    if not WHOLE:  # others of these cases for each; the library would end nearly all
         command += ["--shard", f"{list(FILES).index(what) + 1}/{len(FILES)}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode == 77:

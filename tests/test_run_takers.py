@@ -19,6 +19,7 @@ from harness.sandbox import guard
 from harness.sandbox.folder import OwnFolder
 from harness.sandbox.machine import scratch_root
 from tests import small_runs
+from tests.samples import WHOLE
 from tests.small_runs import SmallRun
 from tests.test_run_deeds import processes
 
@@ -104,7 +105,7 @@ def share(deeds: dict[str, str], way: str, kind: str) -> dict[str, str]:
     """A third of the deeds, so that each is done in every way that the guard has, and by a library of every kind, which
     is loaded into the same process whatever it is; ci/nightly wants all in each.
     """
-    if os.environ.get("CLHARNESS_WHOLE_TESTS"):
+    if WHOLE:
         return deeds
     row, column = guard.WAYS.index(way), list(PLACES).index(kind)
     return {deed: verdict for at, (deed, verdict) in enumerate(deeds.items()) if (at + row + column) % len(PLACES) == 0}

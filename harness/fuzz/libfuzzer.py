@@ -22,7 +22,8 @@ _SINGLE = re.compile(rb"^Running: ", re.M)
 # In searches, and where their speed is measured. Each feature of an input that fewer than so many inputs have is looked
 # for in a list of all such: with 255, the default, that is all of them for some thousand inputs, and half of the time.
 FEATURES = "-entropic_feature_frequency_threshold=16"
-_FINISHED, _INTERRUPTED, _USAGE = 0, 72, 2
+_USAGE = 2
+_BY_ITSELF = (0, 72, -signal.SIGINT)  # statuses of a fuzzer that has done its work or was interrupted
 _TAIL = 8192  # bytes of a log in which its newest status stands
 MEMORY = 4096  # MiB
 _INPUTS = "inputs"  # the name of a job's file with what its process ran
@@ -56,7 +57,7 @@ def run(job: Job, processes: Processes) -> JobResult:
         result.error = stop_message(output.decode(errors="replace"))
     elif status is None and not processes.stop.is_set() and (result.begun or not inputs):  # else it is only slow
         result.error = f"the process went on {job.seconds:.0f} s and a minute, and was ended (its output: {log})"
-    elif status is not None and (by_subject or status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT)):
+    elif status is not None and (by_subject or status not in _BY_ITSELF):
         end = _process_end(job, artifacts, output, status)
         if end.data is not None or not processes.stop.is_set():  # it can be interrupted before it is ready for that
             result.ends.append(end)
@@ -78,7 +79,7 @@ def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResu
     output = log.read_bytes()
     result = JobResult(time.monotonic() - started, len(_SINGLE.findall(output)))
     by_subject = _is_by_subject(job, processes, output, status)
-    is_end = by_subject or status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT)
+    is_end = by_subject or status not in _BY_ITSELF
     if status is not None and is_end and 0 < result.inputs <= len(files):
         result.ends.append(_ended(job, output, status, files[result.inputs - 1].read_bytes()))
     return result
