@@ -38,7 +38,7 @@ def test_everything_is_measured(tmp_path: Path) -> None:
         if "unsupported" not in way:
             assert 0 < way["median_ms"] <= way["p95_ms"] * 1.5
             ratio = way["median_ms"] / case["spawn"]["median_ms"]
-            assert way["ratio_to_spawn"] == pytest.approx(ratio, abs=0.02)
+            assert way["ratio_to_spawn"] == pytest.approx(ratio, abs=0.02, rel=0.005)  # of what was rounded to 1 µs
 
 
 def test_cost_of_vendors(tmp_path: Path) -> None:

@@ -151,7 +151,8 @@ def test_campaign_ends_with_its_time(tmp_path: Path) -> None:
     program.write_text(f"#!/bin/sh\n{body}\n")
     program.chmod(0o755)
     targets = [Target(name, program, setting(tmp_path), [], None) for name in ("one", "two", "three")]
-    campaign = Campaign(tmp_path / "out", targets, 6.0, 2, lambda text: None)
+    # Processes last whole seconds: of the time that is left for the last one, rounding takes what others took before.
+    campaign = Campaign(tmp_path / "out", targets, 6.4, 2, lambda text: None)
     campaign.prepare()
     campaign.run(lambda: None)
     shares = [campaign.states[target.name].seconds for target in targets]

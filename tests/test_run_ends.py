@@ -55,7 +55,7 @@ class Cut:
     def until(self, what: Callable[[], bool], process: subprocess.Popen[str] | Started) -> None:
         deadline = time.monotonic() + 100
         while not what():
-            assert process.poll() is None, process.communicate()
+            assert process.poll() is None or what(), process.communicate()
             assert time.monotonic() < deadline
             select.select([], [], [], 0.01)
 

@@ -16,7 +16,7 @@ from harness.build import ROOT
 
 def steps(script: str) -> subprocess.CompletedProcess[str]:
     command = ["bash", "-uc", f"source ci/steps.sh\n{script}\nsummary tonight"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
 def test_everything_passed() -> None:

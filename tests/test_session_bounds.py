@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
 import resource
 import subprocess
-import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,30 @@ from harness.probe.process import Process
 from harness.probe.replies import CommandError
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, guard
+from harness.sandbox import sandbox as module
 from harness.sandbox.machine import is_root
 from harness.subject.loader import Loader
-from tests.hostile import Tell, hostile, sandbox, tell
+from tests.hostile import Tell, hostile, tell
 
-__all__ = ["hostile", "sandbox", "tell"]
+__all__ = ["hostile", "tell"]
+
+
+@pytest.fixture
+def sandbox(hostile: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
+    """On a file system of its own, where one can be mounted: what others give back meanwhile hides what a subject
+    takes of one that they share.
+    """
+    place = tmp_path / "own"
+    place.mkdir()
+    mounts = is_root() and subprocess.run(["mount", "-t", "tmpfs", "none", place], capture_output=True).returncode == 0
+    if mounts:
+        monkeypatch.setattr(module, "_swept_root", lambda: place)
+    try:
+        with contextlib.closing(Sandbox(hostile.path)) as box:
+            yield box
+    finally:
+        if mounts:
+            subprocess.run(["umount", "-l", place], check=True)
 
 
 def test_output_without_end_is_a_crash_of_its_own(
@@ -79,12 +99,10 @@ def test_a_sparse_output_is_neither_read_nor_copied_whole(
     hostile: Loader, sandbox: Sandbox, tell: Tell, tmp_path: Path
 ) -> None:
     tell(shell="truncate -s 200M stderr", writes="after")
-    start = time.monotonic()
     with hostile.start(sandbox) as cl:
         cl.platform_count()
     assert len(cl.stderr) <= MAX_SHOWN
     assert (sandbox.keep(tmp_path / "kept") / "stderr").stat().st_blocks <= 16
-    assert time.monotonic() - start < 20
 
 
 def test_sessions_of_one_sandbox_have_each_their_own_part(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
@@ -226,7 +244,7 @@ def test_files_of_the_case_itself_are_not_the_subjects(
 ) -> None:
     """A thousand mocks are not a subject that writes without end, however large they are."""
     monkeypatch.setattr(Connection, "file_limit", 4 << 20)
-    monkeypatch.setattr(limits, "SUSPICIOUS", 0)
+    monkeypatch.setattr(limits, "SUSPICIOUS", -(1 << 40))
     sandbox.file("large", b"x" * (20 << 20))
     tell(shell="head -c 1M /dev/zero > one", sleeps="300")
     with hostile.start(sandbox, time_limit=30) as cl:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.probe import Crashed, Hung, patience
+from harness.probe import Crashed, Hung, Session, patience
 from harness.probe.icd_session import IDLE
 from harness.probe.patience import Meter, Starved
 from harness.sandbox import Sandbox
@@ -25,6 +25,12 @@ __all__ = ["hostile", "sandbox", "tell"]
 
 CPU = min(os.sched_getaffinity(0))
 HOGS = 4
+
+
+def used(session: Session) -> float:
+    """Seconds that the subject could use of what it was waited for last: the clock also has what others took."""
+    assert session._meter
+    return session._meter.used
 
 
 @pytest.fixture
@@ -71,7 +77,8 @@ def test_a_subject_that_waits_for_nobody_hangs_on_a_busy_machine_as_soon(
     start = time.monotonic()
     with pytest.raises(Hung) as caught, hostile.start(sandbox, time_limit=0.5) as cl:
         cl.platform_count()
-    assert 0.5 <= time.monotonic() - start < 5
+    assert time.monotonic() - start >= 0.5
+    assert 0.5 <= used(cl) < 1
     assert "pause" in caught.value.stacks
 
 
@@ -131,12 +138,11 @@ def test_many_calls_of_threads_may_compute_for_longer_than_one(hostile: Loader, 
 
 def test_many_calls_of_threads_that_wait_hang_as_soon_as_one(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
     tell(hangs="")
-    start = time.monotonic()
     with pytest.raises(Hung, match="in which it waited"), hostile.start(sandbox, time_limit=0.5) as cl:
         for _ in range(2):
             cl.in_thread(0, "clGetPlatformIDs", 0, None, None)
         cl.go()
-    assert time.monotonic() - start < 0.5 * patience.COMPILER_FACTOR
+    assert 0.5 <= used(cl) < 1
 
 
 def test_a_compiler_that_computes_for_ever_hangs(
@@ -155,10 +161,9 @@ def test_a_compiler_that_waits_hangs_as_soon_as_other_calls(
 ) -> None:
     tell(hangs="")
     monkeypatch.setattr("harness.probe.patience.COMPILING", {"clGetPlatformIDs"})
-    start = time.monotonic()
     with pytest.raises(Hung, match="in which it waited"), hostile.start(sandbox, time_limit=0.5) as cl:
         cl.platform_count()
-    assert time.monotonic() - start < 0.5 * patience.COMPILER_FACTOR
+    assert 0.5 <= used(cl) < 1
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,8 @@ def test_a_hang_costs_the_time_limit_and_gives_the_stacks(loader: Loader, sandbo
     with pytest.raises(Hung) as caught, loader.start(sandbox, time_limit=0.4) as cl:
         pid = cl.pid
         cl.platform_names()
-    assert 0.4 <= time.monotonic() - start < 3
+    assert time.monotonic() - start >= 0.4
+    assert cl._meter and 0.4 <= cl._meter.used < 0.8, "what a busy machine took is not the subject's"
     assert "0.4 s" in str(caught.value) and "clGetPlatformIDs" in str(caught.value)
     assert "sleep" in caught.value.stacks and "(liba.so)" in caught.value.stacks
     assert caught.value.verdict == "hang"

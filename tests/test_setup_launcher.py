@@ -365,17 +365,20 @@ def test_a_build_that_waits_says_for_which_processes_and_how_long(checkout: Path
     with started(checkout, "loader", library, STUB=HOLD) as running:
         assert line(running.stdout).startswith("ran ")
         (checkout / "table.toml").write_text("answer = 2\n")
-        with started(checkout, "loader", library) as builder, started(checkout, "loader", library) as other:
-            for waiting in (builder, other):
+        with contextlib.ExitStack() as stack:
+            several = []
+            for _ in range(2):  # the second begins when the first waits: while one asks for work, it uses the build
+                waiting = stack.enter_context(started(checkout, "loader", library))
                 assert line(waiting.stderr).startswith(
                     f"clharness: waiting until no other command uses {checkout}/build: "
                 )
                 assert line(waiting.stderr).endswith(f"in use by process {running.pid}: {command_line(running)}\n")
                 assert "1800 s" in (limit := line(waiting.stderr)), limit
                 assert "CLHARNESS_BUILD_WAIT" in limit
+                several.append(waiting)
             output_of(running)
-            assert output_of(builder).startswith("ran ")
-            assert output_of(other).startswith("ran ")
+            for waiting in several:
+                assert output_of(waiting).startswith("ran ")
 
 
 def command_line(process: subprocess.Popen[str]) -> str:
