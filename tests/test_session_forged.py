@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -106,10 +105,9 @@ def test_a_library_that_cannot_be_opened_again_for_want_of_resources_is_a_failur
 @pytest.mark.parametrize("message", ["x" * 4096, "ok\n" * 1000], ids=["one line", "lines"])
 def test_replies_without_end(hostile: Loader, sandbox: Sandbox, tell: Tell, message: str) -> None:
     tell(says_without_end=message.replace("\n", "\r"))
-    start = time.monotonic()
     with pytest.raises(ProtocolViolation), hostile.start(sandbox, time_limit=60) as cl:
         cl.platform_count()
-    assert time.monotonic() - start < 30
+    assert not cl._meter or cl._meter.used < 30, "it is too much long before its time is over"
 
 
 # --- answers ---
