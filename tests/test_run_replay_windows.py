@@ -8,11 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from harness.build import ROOT
+from tests.built_for_windows import WINDOWS, require
 
-WINDOWS = ROOT / "build" / "mingw"
 REFERENCE = WINDOWS / "harness" / "reference_loader" / "OpenCL.dll"
 
 
@@ -24,8 +22,7 @@ def clharness(*arguments: object, output: Path) -> subprocess.CompletedProcess[s
 
 def test_replay_of_a_windows_loader_says_that_it_happened_again(tmp_path: Path) -> None:
     """The path of the Vendors key, misspelt in a copy of the reference loader: its vendor is not found."""
-    if not (WINDOWS / "wine" / ".complete").exists() or not REFERENCE.exists():
-        pytest.skip("nothing is built for Windows: ./clharness loader OpenCL.dll does it")
+    require()
     loader = tmp_path / "OpenCL.dll"
     loader.write_bytes(REFERENCE.read_bytes().replace(rb"\OpenCL\Vendors", rb"\OpenCL\Vendorz"))
     name = "test_default_value_of_the_key_is_passed_over"

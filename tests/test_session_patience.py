@@ -83,23 +83,23 @@ def test_a_subject_that_waits_for_nobody_hangs_on_a_busy_machine_as_soon(
 
 
 def test_the_limit_is_one_of_each_answer(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
-    tell(sleeps="200")
-    with hostile.start(sandbox, time_limit=0.5) as cl:
+    tell(sleeps="400")
+    with hostile.start(sandbox, time_limit=1.2) as cl:
         start = time.monotonic()
         for _ in range(4):
             assert cl.platform_count() == 1
-        assert time.monotonic() - start > 0.5
+        assert time.monotonic() - start > 1.2
 
 
 def test_the_limit_is_one_of_each_answer_in_one_exchange_too(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
     """What one call used is not laid at the door of the next, which may not compute for as long."""
-    tell(sleeps="200")
-    with hostile.start(sandbox, time_limit=0.5) as cl:
+    tell(sleeps="400")
+    with hostile.start(sandbox, time_limit=1.2) as cl:
         count = cl.room(1, 0)
         start = time.monotonic()
         answers = cl.commands(*(cl._call_line("clGetPlatformIDs", (0, None, count)) for _ in range(4)))
         assert len(answers) == 4
-        assert time.monotonic() - start > 0.5
+        assert time.monotonic() - start > 1.2
 
 
 def test_a_compiler_may_compute_for_longer_than_other_calls(

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.build import ROOT
+from tests.built_for_windows import WINDOWS, require
 
-WINDOWS = ROOT / "build" / "mingw"
 MINGW = "x86_64-w64-mingw32-"
 
 # Numbers of cfgmgr32.h and devpropdef.h.
@@ -88,8 +88,9 @@ sandbox.close()
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What tests/windows_devices.c says of the devices of a case, line by line."""
-    if not (WINDOWS / "wine" / ".complete").exists() or shutil.which(f"{MINGW}gcc") is None:
-        pytest.skip("nothing is built for Windows: ./clharness loader OpenCL.dll does it")
+    require()
+    if shutil.which(f"{MINGW}gcc") is None:
+        pytest.skip("mingw is not installed")
     folder = tmp_path_factory.mktemp("devices")
     subject, result = folder / "asks.dll", folder / "answers.txt"
     place = str(result).replace("/", "\\\\")

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from harness.build import ROOT
+from tests.built_for_windows import WINDOWS, require
 
-WINDOWS = ROOT / "build" / "mingw"
 MINGW = "x86_64-w64-mingw32-"
 
 # A library whose first call takes 16 bytes, changes their size, and reads at a place; then it gives them back.
@@ -164,7 +164,6 @@ def ends_of_sessions(folder: Path, function: str, place: int) -> list[str]:
 @pytest.mark.skipif(not shutil.which(f"{MINGW}gcc"), reason="mingw is not installed")
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_read_past_the_end_of_a_block_is_a_crash(tmp_path: Path, function: str) -> None:
-    if not (WINDOWS / "wine" / ".complete").exists():
-        pytest.skip("nothing is built for Windows: ./clharness loader OpenCL.dll does it")
+    require()
     assert ends_of_sessions(tmp_path, function, 16) == ["", "Crashed"]
     assert ends_of_sessions(tmp_path, function, 15) == ["", ""]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from harness.build import ROOT
+from tests.built_for_windows import WINDOWS, require
 
-WINDOWS = ROOT / "build" / "mingw"
 REFERENCE = WINDOWS / "harness" / "reference_loader" / "OpenCL.dll"
 MACHINES = 10
 
@@ -19,8 +19,9 @@ MACHINES = 10
 def tried(loader: Path) -> subprocess.CompletedProcess[str]:
     """The run of ci/windows-native on a loader."""
     wine = shutil.which("/usr/lib/wine/wine64") or shutil.which("wine64")
-    if not (WINDOWS / "wine" / ".complete").exists() or wine is None:
-        pytest.skip("nothing is built for Windows: ./clharness loader OpenCL.dll does it")
+    require()
+    if wine is None:
+        pytest.skip("Wine is not installed (Debian: wine64)")
     home = {"WINEPREFIX": str(WINDOWS / "wine"), "HOME": str(WINDOWS / "wine"), "WINEDEBUG": "-all"}
     names = {"WINEDLLOVERRIDES": "mscoree,mshtml=;opencl=n;winedbg.exe=d", "PATH": "/usr/bin:/bin"}
     command = [str(part) for part in (ROOT / "ci" / "windows-native", WINDOWS, loader, "--under", wine)]

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import inspect
+import os
+import shutil
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +17,7 @@ from harness.sandbox import Unsupported
 from harness.subject import library
 from harness.subject.loader import Loader
 from harness.subject.windows_loader import ALWAYS, ONLY_ON_LINUX, WindowsLoader
+from tests.built_for_windows import lacks
 
 
 def options(kind: type[Loader]) -> set[str]:
@@ -45,3 +49,18 @@ def test_library_of_another_machine_is_refused(monkeypatch: pytest.MonkeyPatch, 
     other = library.SharedLibrary(path, "PE", machine=machine, bits=bits)
     with pytest.raises(UsageError, match=f"OpenCL.dll is a {bits}-bit Windows library for {machine}: only x86_64"):
         library.require_this_machine(path, other)
+
+
+@pytest.mark.skipif(not shutil.which("ninja"), reason="ninja is not installed, and only it can be asked")
+def test_build_of_other_sources_is_not_tried(tmp_path: Path) -> None:
+    """Its probe may not understand this harness: what is tried under Wine was red, and nothing said why."""
+    (tmp_path / "build.ninja").write_text("rule copy\n  command = cp $in $out\nbuild built: copy source\n")
+    (tmp_path / "source").touch()
+    assert "nothing is built for Windows" in lacks(tmp_path)
+    (tmp_path / "wine").mkdir()
+    (tmp_path / "wine" / ".complete").touch()
+    assert "of other sources" in lacks(tmp_path)
+    subprocess.run(["ninja", "-C", tmp_path], check=True, capture_output=True)
+    assert lacks(tmp_path) == ""
+    os.utime(tmp_path / "source", (2**31, 2**31))
+    assert "of other sources" in lacks(tmp_path)

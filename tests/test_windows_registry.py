@@ -10,8 +10,8 @@ import pytest
 
 from harness.build import ROOT
 from harness.sandbox.windows import Machine, in_place, registry_data, variable_value
+from tests.built_for_windows import WINDOWS, require
 
-WINDOWS = ROOT / "build" / "mingw"
 COMPILER = "x86_64-w64-mingw32-gcc"
 SUCCESS, NOT_FOUND, INVALID_HANDLE, MORE_DATA = 0, 2, 6, 234
 
@@ -34,8 +34,9 @@ OF_VALUES = [(0, 1, 8), (8, 4, 4), (6, 1, 5), (11, 1, 14), (9, 0, 0), (16383, 4,
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What tests/windows_registry.c prints of the machine's registry, and of a tree in its place."""
-    if not (WINDOWS / "wine" / ".complete").exists() or shutil.which(COMPILER) is None:
-        pytest.skip("nothing is built for Windows: ./clharness loader OpenCL.dll does it")
+    require()
+    if shutil.which(COMPILER) is None:
+        pytest.skip("mingw is not installed")
     program = tmp_path_factory.mktemp("registry") / "registry.exe"
     subprocess.run([COMPILER, "-o", program, ROOT / "tests" / "windows_registry.c"], check=True)
     wine = shutil.which("/usr/lib/wine/wine64") or shutil.which("wine64")

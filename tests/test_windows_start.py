@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from harness.build import ROOT
+from tests.built_for_windows import WINDOWS, require
 
-WINDOWS = ROOT / "build" / "mingw"
 REFERENCE = WINDOWS / "harness" / "reference_loader" / "OpenCL.dll"
 
 # Takes the page that Wine needs for its own, as the heap of wine64 does in one start of some thousands.
@@ -76,8 +76,7 @@ finally:
 
 
 def session(loader: Path, time_limit: float = 60, **variables: str) -> tuple[str, str, list[str]]:
-    if not (WINDOWS / "wine" / ".complete").exists() or not REFERENCE.exists():
-        pytest.skip("nothing is built for Windows: ./clharness loader OpenCL.dll does it")
+    require()
     command = [sys.executable, "-c", SESSION, str(loader), json.dumps(variables), str(time_limit)]
     environment = os.environ | {"CLHARNESS_BUILD": str(WINDOWS)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT
+from tests.built_for_windows import WINDOWS, require
 from tests.small_runs import SmallRun
 
-WINDOWS = ROOT / "build" / "mingw"
 WAITS = '''
 @requirement("DISC-WIN-001")
 def test_waits(loader, sandbox):
@@ -93,8 +92,7 @@ class Machine:
 def machine(tmp_path: Path) -> Machine:
     if not (shutil.which("/usr/lib/wine/wine64") or shutil.which("wine64")):
         pytest.skip("Wine is not installed (Debian: wine64)")
-    if not (WINDOWS / "wine" / ".complete").exists():
-        pytest.skip("nothing is built for Windows: ./clharness loader OpenCL.dll does it")
+    require()
     return Machine(tmp_path)
 
 
