@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import struct
@@ -186,7 +187,8 @@ def test_nothing_is_left_of_a_process_that_is_killed(tmp_path: Path, monkeypatch
         return float(text.endswith("\n") and state_of(int(text)) == "T")
 
     monkeypatch.setattr(job, "_GRACE", 0.0)
-    monkeypatch.setattr(job, "time", SimpleNamespace(monotonic=stopped))
+    times = itertools.chain([0.0], iter(stopped, None))  # it begins at 0, also where it is stopped by then
+    monkeypatch.setattr(job, "time", SimpleNamespace(monotonic=lambda: next(times)))
     script = "setsid sh -c 'echo $$ >number; kill -STOP $$' & wait"
     processes = job.Processes()
     assert processes.run(["sh", "-c", script], {}, tmp_path / "log", 0.0, tmp_path) is None
