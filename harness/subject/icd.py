@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import os
-import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -19,6 +18,7 @@ from harness.probe.session import Session
 from harness.sandbox import Sandbox, guard
 from harness.subject import identify, neighbours
 from harness.subject.base import NO_ANSWER, Option, Subject, pairs
+from harness.subject.compiled import Compiled
 from harness.subject.gate import CHECK, devices, missing
 from harness.subject.loader import Loader
 from harness.subject.places import SYSTEM_VENDORS, linker_folders
@@ -98,7 +98,7 @@ class Icd(Subject):
         self.variables = dict(variables or {})
         self.gate: dict[str, str] = {}  # what all checks need and cannot be had (harness/subject/gate.py)
         self.only_platform = self.only_device = ""
-        self._cache: tempfile.TemporaryDirectory[str] | None = None
+        self._compiled: Compiled | None = None
         self._is_large = False  # it takes long to load
         self._nest: Nest | None = None  # of one process, the one that made it
 
@@ -173,13 +173,13 @@ class Icd(Subject):
 
     def share_compiled(self) -> None:
         """From now on cases have in common what the driver compiled: each would compile the same kernels again."""
-        self._cache = tempfile.TemporaryDirectory(prefix="clharness-cache-")
+        self._compiled = Compiled()
 
     def prepare(self, sandbox: Sandbox) -> None:
         """The environment that a vendor may rely on: a home that can be written, and the user's own libraries."""
         sandbox.env["HOME"] = str(sandbox.root)
-        if self._cache:
-            sandbox.env["XDG_CACHE_HOME"] = self._cache.name
+        if self._compiled:
+            sandbox.env["XDG_CACHE_HOME"] = self._compiled.folder
         if path := os.environ.get("LD_LIBRARY_PATH"):
             sandbox.env["LD_LIBRARY_PATH"] = path
         sandbox.env.update(self.variables)

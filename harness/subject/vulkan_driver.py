@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -22,6 +21,7 @@ from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.vulkan import VulkanSandbox
 from harness.subject import identify
 from harness.subject.base import NO_ANSWER, Option, Subject, pairs
+from harness.subject.compiled import Compiled
 from harness.subject.icd import ICD_TIME_LIMIT
 from harness.subject.vulkan_manifest import Manifest, is_manifest, read_manifest
 
@@ -59,13 +59,13 @@ class VulkanDriver(Subject):
         self.variables = dict(variables or {})
         self.extensions: set[str] = set()
         self.gate = ""  # why no instance can be had, which nearly all checks need
-        self._cache: tempfile.TemporaryDirectory[str] | None = None
+        self._compiled: Compiled | None = None
 
     @classmethod
     def from_options(cls, get: Callable[[str], Any], loader: Callable[[], Any]) -> Self:
         """The driver that was named; its cases have in common what it compiles. Raises UsageError."""
         driver = cls(Path(get(cls.option)), pairs(get("--vulkan-driver-env")))
-        driver._cache = tempfile.TemporaryDirectory(prefix="clharness-cache-")
+        driver._compiled = Compiled()
         return driver
 
     @classmethod
@@ -145,8 +145,8 @@ class VulkanDriver(Subject):
     ) -> VulkanDriverSession:
         """A session in which the probe is in the place of the loader; nothing has been negotiated yet."""
         sandbox.env["HOME"] = str(sandbox.root)
-        if self._cache:
-            sandbox.env["XDG_CACHE_HOME"] = self._cache.name
+        if self._compiled:
+            sandbox.env["XDG_CACHE_HOME"] = self._compiled.folder
         if path := os.environ.get("LD_LIBRARY_PATH"):
             sandbox.env["LD_LIBRARY_PATH"] = path
         sandbox.env.update(self.variables)
