@@ -84,7 +84,7 @@ def test_reason_is_named_for_another_loader(machine: Machine, name: str) -> None
 
 @pytest.mark.skipif(not is_root(), reason="only root can be another user")
 def test_user_who_may_start_no_process_is_told_so(machine: Machine) -> None:
-    machine.user = 1_000_000 + os.getpid()  # whom nothing else runs for: what counts is all processes of the user
+    machine.user = 20_000 + os.getpid() % 40_000  # what counts is all processes of the user: this one has no other
     machine.limits[resource.RLIMIT_NPROC] = 1
     done = machine.run()
     assert (done.returncode, done.stdout) == (3, "")
