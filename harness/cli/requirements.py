@@ -31,7 +31,7 @@ from harness.requirements.state import (
 )
 from harness.requirements.statements import carried, document_of, listed, page, unknown_entries
 from harness.selftest.mutants import Mutant
-from harness.selftest.mutants.loader import Mutants, lists, load_all, mutants, vulkan_mutants
+from harness.selftest.mutants.loader import Mutants, lists, load_all, of_functions, vulkan_mutants
 from harness.selftest.targets import TARGETS
 
 EXAMPLE = """\
@@ -184,7 +184,7 @@ def _faults() -> Mutants:
     listed = load_all(lists(windows=True))  # with the part for Windows, which this build may not have
     reasons = {**listed.reasons, **vulkan_mutants().reasons}
     try:
-        return Mutants({**listed.by_name, **mutants().by_name}, reasons)
+        return Mutants({**listed.by_name, **of_functions()}, reasons)
     except NotBuilt:
         print("clharness: without a build, faults of generated functions are left out", file=sys.stderr)
         return Mutants(listed.by_name, reasons)

@@ -59,8 +59,12 @@ class Mutants:
 def mutants() -> Mutants:
     """The project's own list, and the mutants that each forwarded function can have."""
     own = load_all(lists(build().windows))
-    api = json.loads(build().api.read_text())
-    return Mutants({**own.by_name, **{mutant.name: mutant for mutant in families(api)}}, own.reasons)
+    return Mutants({**own.by_name, **of_functions()}, own.reasons)
+
+
+def of_functions() -> dict[str, Mutant]:
+    """The mutants that each forwarded function can have, by name; which functions there are a build says."""
+    return {mutant.name: mutant for mutant in families(json.loads(build().api.read_text()))}
 
 
 @functools.cache
