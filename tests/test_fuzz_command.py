@@ -157,6 +157,8 @@ def test_interrupted_campaign_reports_what_it_has(campaign: Path, tmp_path: Path
         (("nothing",), "no such fuzz target"),
         (("--all", TARGET), "--all takes no other target"),
         ((TARGET, "--time", "soon"), "is not a time"),
+        ((TARGET, "--time", "0.5s"), "--time 0.5s is too short for a target: give 1s or more"),
+        ((TARGET, "icd_file", "limits", "--jobs", "2", "--time", "1s"), "3 targets with 2 jobs: give 2s or more"),
         ((TARGET, "--loader", __file__), "not a shared library"),
         ((TARGET, "--loader", ""), "--loader is empty"),
         ((TARGET, "--bisect", "a", "b", "--loader", "c"), "leave out --loader"),

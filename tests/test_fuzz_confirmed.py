@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,12 +89,28 @@ def test_what_a_driver_shows_after_other_inputs_is_replayed_with_them(tmp_path: 
         reproducers.keep("name", Path(finding.folder), tmp_path)
 
 
-@pytest.mark.parametrize("condition", ["false", WATCHED], ids=["never", "watched"])
-def test_what_no_replay_of_a_driver_shows_is_no_finding(tmp_path: Path, condition: str) -> None:
+def test_what_a_driver_shows_only_with_breakpoints_is_no_finding(tmp_path: Path) -> None:
     end = ProcessEnd(DEFECT, b"input", (b"one", b"two"))
-    program = target_program(tmp_path, condition)
-    assert Keeper(tmp_path / "out", 1.0).keep("stub", program, of_driver(tmp_path), end, []) == "no replay shows it"
+    program = target_program(tmp_path, WATCHED)
+    finding = Keeper(tmp_path / "out", 1.0).keep("stub", program, of_driver(tmp_path), end, [])
+    assert finding == "it shows only with breakpoints"
     assert not (tmp_path / "out" / "findings").exists()
+
+
+@pytest.mark.parametrize("of", [setting, of_driver], ids=["loader", "driver"])
+def test_what_no_replay_shows_is_a_finding_all_the_same(tmp_path: Path, of: Callable[[Path], Setting]) -> None:
+    """Something ended the process: a thread may have, or memory that was used up in many inputs."""
+    end = ProcessEnd(DEFECT, b"input", (b"one", b"two"))
+    finding = Keeper(tmp_path / "out", 1.0).keep("stub", target_program(tmp_path, "false"), of(tmp_path), end, [])
+    assert isinstance(finding, Finding) and not finding.stable
+    assert finding.sentence == f"{DEFECT.sentence}; no replay shows it"
+
+
+def test_what_only_a_fresh_process_can_name_has_its_name(tmp_path: Path) -> None:
+    """What came before may have closed the output, for one."""
+    end = ProcessEnd(Defect("crash", "status1@nowhere", "the process ended with exit code 1"), b"input")
+    finding = Keeper(tmp_path / "out", 1.0).keep("stub", target_program(tmp_path, "true"), setting(tmp_path), end, [])
+    assert isinstance(finding, Finding) and finding.key == DEFECT.key and finding.stable
 
 
 def test_campaign_goes_on_past_what_shows_only_with_breakpoints(tmp_path: Path) -> None:

@@ -3,42 +3,61 @@
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 import os
 import signal
 import struct
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from harness.build import build
 from harness.errors import HarnessError
 from harness.fuzz import builds, job, libfuzzer
-from harness.fuzz.kept_inputs import VARIABLE, kept_inputs
+from harness.fuzz.kept_inputs import VARIABLE, KeptInputs, Watch
 from harness.fuzz.subject import FuzzSubject
 from harness.fuzz.target_process import Replayer, Setting
 
+WORDS = 1 << 13  # bytes
+
 
 class Ended:
-    """In the place of the processes of a campaign: one that ended with this status."""
+    """In the place of the processes of a campaign: one that ended with this status, in its so many-th turn."""
 
     def __init__(
-        self, status: int | None, said: bytes = b"", ran: tuple[bytes, ...] = (), with_subject: bool = False
+        self,
+        status: int | None,
+        said: bytes = b"",
+        ran: tuple[bytes, ...] = (),
+        turns: int = 0,
+        finished: bool = False,
+        words: bytes = b"",
     ) -> None:
-        self.status, self.said, self.ran, self.with_subject = status, said, ran, with_subject
+        self.status, self.said, self.ran, self.turns, self.finished, self.words = (
+            status, said, ran, turns, finished, words
+        )  # fmt: skip
         self.stop = threading.Event()
 
-    def run(self, command: list[str], variables: dict[str, str], log: Path, seconds: float, work: Path) -> int | None:
-        log.write_bytes(self.said)
+    def run(
+        self,
+        command: list[str],
+        variables: dict[str, str],
+        log: Path,
+        seconds: float,
+        work: Path,
+        is_stuck: Callable[[], bool],
+    ) -> tuple[int | None, bytes]:
         if self.ran:
             content = b"".join(struct.pack("=I", len(data)) + data for data in self.ran)
-            content = (struct.pack("=Q", len(content)) + content).ljust((4 << 20) - 8, b"\0")
-            Path(variables[VARIABLE]).write_bytes(content + struct.pack("=Q", self.with_subject))
-        return self.status
+            numbers = struct.pack("=QQ", self.finished, self.turns)
+            content = (struct.pack("=Q", len(content)) + content).ljust((4 << 20) - WORDS - len(numbers), b"\0")
+            Path(variables[VARIABLE]).write_bytes(content + self.words.ljust(WORDS, b"\0") + numbers)
+        is_stuck()
+        return self.status, self.said
 
 
 def result_of(processes: Ended, folder: Path, icd: bool = False) -> job.JobResult:
@@ -49,41 +68,82 @@ def result_of(processes: Ended, folder: Path, icd: bool = False) -> job.JobResul
     return libfuzzer.run(of, processes)  # type: ignore[arg-type]
 
 
-def ends_of(status: int, folder: Path) -> list[Any]:
-    return result_of(Ended(status), folder).ends
-
-
-def test_target_that_an_interrupt_ended_is_no_finding(tmp_path: Path) -> None:
+@pytest.mark.parametrize("status", [72, -signal.SIGINT])
+def test_target_that_the_campaign_interrupted_is_no_finding(tmp_path: Path, status: int) -> None:
     """Ctrl-C comes at any moment, also before libFuzzer is ready for it."""
-    assert ends_of(-signal.SIGINT, tmp_path) == []
-    (end,) = ends_of(-signal.SIGSEGV, tmp_path)
-    assert end.defect.kind == "crash", "the control"
+    processes = Ended(status, ran=(b"one",), turns=5)
+    assert result_of(processes, tmp_path).ends, "nobody else interrupts it"
+    processes.stop.set()
+    assert not result_of(processes, tmp_path).ends
 
 
-@pytest.mark.parametrize(("icd", "before"), [(False, ()), (True, (b"one", b"two"))], ids=["loader", "driver"])
-def test_input_is_known_that_ended_a_process_without_the_fuzzers_notice(
-    tmp_path: Path, icd: bool, before: tuple[bytes, ...]
-) -> None:
-    """A subject may have handlers of signals of its own, as LLVM does; what ran before matters to drivers."""
-    (end,) = result_of(Ended(1, ran=(b"one", b"two", b"three")), tmp_path, icd).ends
-    assert (end.data, end.before) == (b"three", before)
+def test_what_ran_before_an_end_is_kept(tmp_path: Path) -> None:
+    """Also of one without the fuzzer's notice: a subject may have handlers of signals of its own, as LLVM does."""
+    (end,) = result_of(Ended(1, ran=(b"one", b"two", b"three")), tmp_path).ends
+    assert (end.data, end.before) == (b"three", (b"one", b"two"))
 
 
 @pytest.mark.parametrize("status", [0, 2, 72, -signal.SIGINT])
-@pytest.mark.parametrize("with_subject", [True, False], ids=["in the subject", "outside"])
-def test_end_by_the_subject_is_a_finding_with_any_status(tmp_path: Path, status: int, with_subject: bool) -> None:
+@pytest.mark.parametrize("turns", [5, 6], ids=["in the subject", "in a thread or a timer of it"])
+def test_end_by_the_subject_is_a_finding_with_any_status(tmp_path: Path, status: int, turns: int) -> None:
     """With those of a fuzzer that has done its work, cannot start or was interrupted, too."""
-    processes = Ended(status, b"INFO: -max_len is not provided\n", (b"one", b"two"), with_subject)
-    result = result_of(processes, tmp_path)
-    assert [end.data for end in result.ends] == ([b"two"] if with_subject else [])
-    assert (result.error is None) == (with_subject or status != 2)
-    processes.stop.set()
-    assert not result_of(processes, tmp_path).ends, "it may be the campaign that ended it"
+    result = result_of(Ended(status, b"INFO: -max_len is not provided\n", (b"one", b"two"), turns), tmp_path)
+    if (status, turns) == (2, 6):
+        assert result.error == "INFO: -max_len is not provided", "the engine ends so where it cannot begin"
+    else:
+        assert [end.data for end in result.ends] == [b"two"] and result.error is None
+
+
+def test_fuzzer_that_has_done_its_work_is_no_finding(tmp_path: Path) -> None:
+    result = result_of(Ended(0, b"", (b"one", b"two"), 6, finished=True), tmp_path)
+    assert (result.ends, result.error) == ([], None)
 
 
 def test_what_the_engine_says_of_its_end_is_no_finding(tmp_path: Path) -> None:
-    result = result_of(Ended(2, b"clharness-fuzz: no memory\n", (b"one",), with_subject=True), tmp_path)
+    words = b"clharness-fuzz: no memory"
+    result = result_of(Ended(2, b"", (b"one",), 5, words=words), tmp_path)
     assert (result.error, result.ends) == ("no memory", [])
+    result = result_of(Ended(2, words, (b"one",), 5), tmp_path)
+    assert result.error is None and len(result.ends) == 1, "the subject says it"
+
+
+LIE = b"clharness-fuzz: finding: crash memory@somebody_else: a lie\n==1==ERROR: AddressSanitizer: SEGV on nothing\n"
+TRUTH = b"clharness-fuzz: finding: wrong x@y: it is so\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "key"),
+    [(-6, TRUTH, "x@y"), (9, b"", "status9@nowhere"), (-11, b"", "status-11@nowhere")],
+    ids=["the engine", "a status", "a signal"],
+)  # fmt: skip
+def test_subject_does_not_say_what_was_found(tmp_path: Path, status: int, words: bytes, key: str) -> None:
+    (end,) = result_of(Ended(status, LIE, (b"one",), 3, words=words), tmp_path).ends
+    assert end.defect.key == key
+
+
+def test_turn_that_does_not_end_is_a_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the fuzzer does not notice it, because its signals are blocked."""
+    monkeypatch.setattr(Watch, "look", lambda self: setattr(self, "is_stuck", True))
+    (end,) = result_of(Ended(None, b"", (b"one",), 3), tmp_path).ends
+    assert (end.defect.kind, end.data) == ("hang", b"one")
+    assert result_of(Ended(0, b"", (b"one",), 4, finished=True), tmp_path).ends == [], "it has ended meanwhile"
+
+
+@pytest.mark.parametrize(("turns", "finished"), [(3, False), (4, True)], ids=["a turn", "its end"])
+def test_watch_sees_that_nothing_changes(tmp_path: Path, turns: int, finished: bool) -> None:
+    file = tmp_path / "kept"
+
+    def keep(turns: int, finished: bool) -> None:
+        file.write_bytes(struct.pack("=QQ", finished, turns).rjust(4 << 20, b"\0"))
+
+    with KeptInputs(file) as kept:
+        watch = Watch(kept, 0.0)
+        for free in (0, 2, 4):
+            keep(free, False)
+            assert not watch.look() and not watch.look(), "it is not the subject's turn"
+        keep(turns, finished)
+        assert not watch.look() or turns == 4, "it has just begun"
+        assert watch.look()
 
 
 ENDS = """
@@ -134,19 +194,21 @@ def test_targets_keep_the_inputs_that_they_run(tmp_path: Path, target: str) -> N
     subject = build().mock_icds["icd"] if target == "vendor_icd" else build().reference_loader
     variables = {**os.environ, "CLHARNESS_FUZZ_LOADER": str(subject), VARIABLE: str(tmp_path / "kept")}
     program = build().folder / "fuzz" / f"replay_{target}"
-    subprocess.run([program, *files], env=variables, check=True, capture_output=True)
-    assert kept_inputs(tmp_path / "kept") == inputs
+    with KeptInputs(tmp_path / "kept") as kept:
+        subprocess.run([program, *files], env=variables, check=True, capture_output=True)
+        assert kept.inputs() == inputs and kept.is_finished and not kept.is_subjects and not kept.words
 
 
 def test_kept_inputs_that_a_subject_spoilt_end_there(tmp_path: Path) -> None:
-    file = tmp_path / "kept"
-    assert kept_inputs(file) == []
-    for content, inputs in (
-        (b"", []),
-        (struct.pack("=Q", 1 << 60) + struct.pack("=I", 1) + b"a" + struct.pack("=I", 9), [b"a"]),
-    ):
-        file.write_bytes(content)
-        assert kept_inputs(file) == inputs
+    with KeptInputs(tmp_path / "kept") as kept:
+        for content, inputs in (
+            (b"", []),
+            (struct.pack("=Q", 1 << 60) + struct.pack("=I", 1) + b"a" + struct.pack("=I", 0xFFFFFFFF), [b"a"]),
+        ):
+            kept.path.write_bytes(content)
+            assert kept.inputs() == inputs and not kept.ended()
+        kept.path.unlink()
+        assert kept.inputs() == [b"a"], "it is open"
 
 
 _READING = b"INFO: seed corpus: files: 900 min: 1b max: 99b total: 9000b rss: 30Mb\n"
@@ -177,24 +239,41 @@ def test_ordinary_targets_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch, 
         builds.ordinary(["icd_file"])
 
 
-def test_nothing_is_left_of_a_process_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_left_of_a_process_that_is_killed(tmp_path: Path) -> None:
     """Not what made a session of its own and is stopped, as AFL++'s server of processes does."""
-    file = tmp_path / "number"
 
-    def stopped() -> float:
+    def is_stopped() -> bool:
         """The time is over when the process is stopped, however slow the machine is."""
-        text = file.read_text() if file.exists() else ""
-        return float(text.endswith("\n") and state_of(int(text)) == "T")
+        return any(state_of(Path("/proc") / number) == "T" for number in processes_in(tmp_path))
 
-    monkeypatch.setattr(job, "_GRACE", 0.0)
-    times = itertools.chain([0.0], iter(stopped, None))  # it begins at 0, also where it is stopped by then
-    monkeypatch.setattr(job, "time", SimpleNamespace(monotonic=lambda: next(times)))
-    script = "setsid sh -c 'echo $$ >number; kill -STOP $$' & wait"
-    processes = job.Processes()
-    assert processes.run(["sh", "-c", script], {}, tmp_path / "log", 0.0, tmp_path) is None
-    number = int(file.read_text())
-    assert not Path(f"/proc/{number}").exists() or state_of(number) == "Z"
+    script = "setsid sh -c 'kill -STOP $$' & setsid sleep 60 & wait"
+    assert job.Processes().run(["sh", "-c", script], {}, tmp_path / "log", 60.0, tmp_path, is_stopped)[0] is None
+    assert not processes_in(tmp_path)
 
 
-def state_of(number: int) -> str:
-    return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+def test_nothing_is_left_of_a_process_that_ends(tmp_path: Path) -> None:
+    """Not what is the child of nobody any more, as a subject's daemon."""
+    script = "(setsid sleep 60 & touch begun) & wait; exit 3"
+    assert job.Processes().run(["sh", "-c", script], {}, tmp_path / "log", 9.0, tmp_path)[0] == 3
+    assert (tmp_path / "begun").exists() and not processes_in(tmp_path)
+
+
+def test_output_of_a_process_that_removes_it_is_read(tmp_path: Path) -> None:
+    """It writes without end, and is not read without end."""
+    script = "echo begin; rm log; head -c 100000000 /dev/zero; sleep 0.5; echo end"
+    status, output = job.Processes().run(["sh", "-c", script], {}, tmp_path / "log", 9.0, tmp_path)
+    assert status == 0 and output.endswith(b"end\n") and len(output) < 10 << 20
+
+
+def processes_in(folder: Path) -> list[str]:
+    """The processes whose folder it is."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(process / "cwd") == str(folder) and state_of(process) != "Z":
+                found.append(process.name)
+    return found
+
+
+def state_of(process: Path) -> str:
+    return (process / "stat").read_text().rpartition(")")[2].split()[0]

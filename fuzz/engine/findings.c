@@ -233,16 +233,32 @@ void findings_compare(void)
     }
 }
 
+static void say_arguments(const char *kind, const char *key, const char *format, va_list arguments)
+{
+    static char text[16384];
+    int length = snprintf(text, sizeof text, "clharness-fuzz: finding: %s %s: ", kind, key);
+    vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
+    const char *line = keep_text("%s%s\n", text, strcmp(kind, "difference") == 0 ? "" : of_loader());
+    fprintf(stderr, "\n%s", line);
+    kept_inputs_words(line);
+}
+
+void say_finding(const char *kind, const char *key, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_arguments(kind, key, format, arguments);
+    va_end(arguments);
+}
+
 void finding(const char *kind, const char *key, const char *format, ...)
 {
     va_list arguments;
     if (is_known(key)) {
         return;
     }
-    fprintf(stderr, "\nclharness-fuzz: finding: %s %s: ", kind, key);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    say_arguments(kind, key, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "%s\n", strcmp(kind, "difference") == 0 ? "" : of_loader());
     abort();
 }

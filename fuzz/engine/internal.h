@@ -38,11 +38,18 @@ void *shared_file(const char *path, size_t size);
 
 /* --- kept_inputs.c --- */
 
-/* Keeps the inputs that are noted from now on in the file that CLHARNESS_FUZZ_INPUTS names, if it does. */
-void kept_inputs_begin(void);
+/* Keeps what is noted from now on in the file that CLHARNESS_FUZZ_INPUTS names, if it does. False where it cannot. */
+bool kept_inputs_begin(void);
+/* Notes whether what runs from now on is the subject, whose doing an end of the process is. */
+void kept_inputs_turn(bool subjects);
+/* An input, with which the subject's turn begins. */
 void kept_inputs_note(const uint8_t *data, size_t size);
-/* Notes there whether what runs from now on is the subject, whose doing an end of the process is. */
-void kept_inputs_with_subject(bool is);
+/* To be called before the process ends by itself, or by a handler of a signal. Gives whether anything is kept. */
+bool kept_inputs_at_end(void (*function)(bool in_handler));
+/* A line: why the process is about to end, or what is not as it was. The first counts. */
+void kept_inputs_words(const char *words);
+/* Ends the process, with 0: in a finding that is known. */
+_Noreturn void end_as_known(void);
 
 /* --- scope.c --- */
 
@@ -139,6 +146,14 @@ void process_reset(void);
 void process_run_exits(void);
 void variables_reset(void);
 
+/* --- left.c --- */
+
+/* Before the first input; what it finds is what the process is to be left with: what is not so at its end becomes its
+ * last words. */
+void left_begin(void);
+/* After an input: it must not have taken the output away. */
+void left_check(void);
+
 /* --- guard.c: memory between unreadable pages --- */
 
 /* Memory of which nothing past its end can be read (but for what alignment leaves), or NULL where the room is used
@@ -197,6 +212,8 @@ const char *function_at(uintptr_t address);
 /* Where there are two loaders, which one it is, as the end of a sentence; else "". */
 const char *of_loader(void);
 void findings_begin(void);
+/* Says a finding, with which the process is about to end. */
+void say_finding(const char *kind, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void findings_load_known(const char *path);
 /* What was seen since the beginning: a hash, for replays; compared between loaders. */
 uint64_t findings_digest(void);

@@ -130,11 +130,14 @@ void engine_start(bool fuzzer)
     if (borders && !records_share(borders)) {
         stop("%s: where records begin cannot be kept there", borders);
     }
-    kept_inputs_begin();
+    if (!kept_inputs_begin()) {
+        stop("inputs cannot be kept where CLHARNESS_FUZZ_INPUTS says");
+    }
     scope_keep_signals_in();
-    kept_inputs_with_subject(true);
     own_environment = environ;
+    kept_inputs_turn(true);
     load_subjects(loader, against);
+    kept_inputs_turn(false);
     if (subject && blocks) {
         blocks_watch(blocks, subjects[0].path, subjects[0].base);
         hits = getenv("CLHARNESS_FUZZ_HITS");
@@ -144,9 +147,10 @@ void engine_start(bool fuzzer)
     }
     signals_catch(fuzzer);
     if (target_prepare) {
+        kept_inputs_turn(true);
         prepare();
+        kept_inputs_turn(false);
     }
-    kept_inputs_with_subject(false);
 }
 
 int LLVMFuzzerInitialize(int *count, char ***arguments)
@@ -233,6 +237,7 @@ static void run_subjects(const uint8_t *data, size_t size)
 {
     bool whole = true;
     size_t before = blocks_hit();
+    left_begin();
     blocks_new_input();
     for (size_t i = 0; i < subject_count && whole; i++) {
         subject = &subjects[i];
@@ -246,6 +251,7 @@ static void run_subjects(const uint8_t *data, size_t size)
             run_or_leave(findings_compare);
         }
     }
+    left_check();
     input_end();
     if (hits && blocks_hit() > before && blocks_dump(hits) != 0) {
         stop("%s cannot be written", hits);
@@ -256,8 +262,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     input_number++;
     kept_inputs_note(data, size);
-    kept_inputs_with_subject(true);
     (subject_count ? run_subjects : run_alone)(data, size);
-    kept_inputs_with_subject(false);
+    kept_inputs_turn(false);
     return 0;
 }

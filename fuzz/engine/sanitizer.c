@@ -24,9 +24,8 @@ static void bad_access(uintptr_t address, const char *what, size_t size, uintptr
         leave_run();
     }
     bool freed = was_freed(address);
-    fprintf(stderr, "\nclharness-fuzz: finding: crash %s: %s%s of %zu bytes at %#lx, which %s, in %s%s\n", key,
-            freed ? "use after free: " : "", what, size, (unsigned long)address,
-            freed ? "was freed before" : "is not the loader's", where(caller), of_loader());
+    say_finding("crash", key, "%s%s of %zu bytes at %#lx, which %s, in %s", freed ? "use after free: " : "", what, size,
+                (unsigned long)address, freed ? "was freed before" : "is not the loader's", where(caller));
 }
 
 static void check(uintptr_t address, const char *what, size_t size, uintptr_t caller)

@@ -137,8 +137,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
                                             : where(at));
         if (is_known(key)) {
             if (signals_end_with_known) {
-                kept_inputs_with_subject(false);
-                _exit(0);
+                end_as_known();
             }
             sigset_t set;
             sigemptyset(&set);
@@ -148,14 +147,13 @@ static void on_signal(int number, siginfo_t *info, void *context)
         }
         signals_reported = true;
         bool access = number == SIGSEGV || number == SIGBUS;
-        fprintf(stderr, "\nclharness-fuzz: finding: %s %s: %s%s%s", hangs ? "hang" : "crash", key,
-                access && guard_was_released(info->si_addr) ? "use after free: " : "", strsignal(number),
-                happened_at(at, context));
-        if (access && program_counter(context) >= LOWEST_CODE) {
-            fprintf(stderr, ", at the address %p%s", info->si_addr,
-                    guard_is_past_end(info->si_addr) ? ", past the end of a block of memory" : "");
-        }
-        fprintf(stderr, "%s\n", of_loader());
+        say_finding(hangs ? "hang" : "crash", key, "%s%s%s%s",
+                    access && guard_was_released(info->si_addr) ? "use after free: " : "", strsignal(number),
+                    happened_at(at, context),
+                    access && program_counter(context) >= LOWEST_CODE
+                        ? keep_text(", at the address %p%s", info->si_addr,
+                                    guard_is_past_end(info->si_addr) ? ", past the end of a block of memory" : "")
+                        : "");
     }
     running = 0;
     bool nobody = before[slot].sa_handler == SIG_DFL && !(before[slot].sa_flags & SA_SIGINFO);

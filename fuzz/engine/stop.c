@@ -3,15 +3,18 @@
 #include "internal.h"
 
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
 void stop(const char *format, ...)
 {
+    static char text[4096] = "clharness-fuzz: ";
+    size_t length = strlen(text);
     va_list arguments;
     va_start(arguments, format);
-    fputs("clharness-fuzz: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(text + length, sizeof text - length, format, arguments);
     va_end(arguments);
+    fprintf(stderr, "%s\n", text);
+    kept_inputs_words(text);
     _exit(2);
 }

@@ -80,19 +80,23 @@ void engine_start(bool fuzzer)
     if (list) {
         findings_load_known(list);
     }
-    kept_inputs_begin();
+    if (!kept_inputs_begin()) {
+        stop("inputs cannot be kept where CLHARNESS_FUZZ_INPUTS says");
+    }
     scope_keep_signals_in();
-    kept_inputs_with_subject(true);
+    kept_inputs_turn(true);
     load(path);
+    kept_inputs_turn(false);
     if (blocks) {
         blocks_watch(blocks, subjects[0].path, subjects[0].base);
         hits = getenv("CLHARNESS_FUZZ_HITS");
     }
+    kept_inputs_turn(true);
     icd_find();
+    kept_inputs_turn(false);
     with_fuzzer = fuzzer;
     signals_end_with_known = true;
     signals_catch(fuzzer);
-    kept_inputs_with_subject(false);
 }
 
 int LLVMFuzzerInitialize(int *count, char ***arguments)
@@ -171,7 +175,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t before = blocks_hit();
     kept_inputs_note(data, size);
-    kept_inputs_with_subject(true);
     watch_ends(with_fuzzer);
     blocks_new_input();
     input_begin(data, size);
@@ -182,6 +185,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (hits && blocks_hit() > before && blocks_dump(hits) != 0) {
         stop("%s cannot be written", hits);
     }
-    kept_inputs_with_subject(false);
+    kept_inputs_turn(false);
     return 0;
 }

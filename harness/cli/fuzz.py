@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import signal
 import sys
@@ -19,7 +20,7 @@ from harness.errors import Exit, UsageError
 from harness.escaping import printable
 from harness.fuzz import bisect, builds, coverage, grown, history, reproducers, summary, sweep
 from harness.fuzz.blocks import blocks_file
-from harness.fuzz.campaign import Campaign, Target, default_folder
+from harness.fuzz.campaign import SHORTEST, Campaign, Target, default_folder
 from harness.fuzz.history import Code
 from harness.fuzz.planted import planted
 from harness.fuzz.sarif import sarif
@@ -129,6 +130,7 @@ def _campaign(args: argparse.Namespace) -> int:
     scanned = output_path("--sarif", args.sarif) if args.sarif else None
     names = _targets(args)
     _require_kind(args, names)
+    _require_time(args, len(names))
     is_planted = args.fault in planted()
     kind = builds.AFL if args.engine == "afl" else builds.LIBFUZZER
     fuzz_build = builds.make(kind, names, seeded=bool(args.fault) and not is_planted, planted=is_planted)
@@ -265,6 +267,15 @@ def _require_kind(args: argparse.Namespace, names: list[str]) -> None:
         if Path(path).exists() and _is_vulkan_loader(path) != vulkan:
             kind, other = ("a Vulkan loader", "an OpenCL loader") if vulkan else ("an OpenCL loader", "a Vulkan loader")
             raise UsageError(f"{path} is {other}: {names[0]} takes {kind}")
+
+
+def _require_time(args: argparse.Namespace, count: int) -> None:
+    """Each target has its share."""
+    least = SHORTEST * count / args.jobs
+    if args.time < least:
+        whose = f"{count} targets" if count > 1 else "a target"
+        jobs = f" with {args.jobs} jobs" if args.jobs > 1 else ""
+        raise UsageError(f"--time {args.time:g}s is too short for {whose}{jobs}: give {math.ceil(least)}s or more")
 
 
 def _library(args: argparse.Namespace, fuzz_build: builds.FuzzBuild, names: list[str]) -> Path:

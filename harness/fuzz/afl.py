@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from harness.fuzz.builds import afl_mutator
 from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes, add_inputs
-from harness.fuzz.target_process import Replayer
+from harness.fuzz.kept_inputs import VARIABLE, KeptInputs
+from harness.fuzz.target_process import Replayer, left_of
 
 _VARIABLES = {
     "AFL_NO_UI": "1",
@@ -24,6 +26,7 @@ _VARIABLES = {
     "ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0:max_free_fill_size=4096:allocator_may_return_null=1",
 }
 _MOST_CRASHES = 50  # of a job, to look at
+_MOST_ENDED = 5  # the same of inputs in which a process ended otherwise
 # afl-fuzz passes over an input of the corpus that ends the process, and says so.
 _PASSED_OVER = re.compile(r"Test case '[^']*\borig:([^']+)' results in a (?:crash|timeout|hang)")
 
@@ -45,7 +48,10 @@ def run(job: Job, processes: Processes, until_crash: bool = False) -> JobResult:
     started = time.monotonic()
     variables = job.setting.variables(job.known) | _VARIABLES | _own_mutations(job)
     variables |= {"AFL_BENCH_UNTIL_CRASH": "1"} if until_crash else {}
-    status = processes.run(command, variables, log, job.seconds, job.work)
+    with KeptInputs(job.work / "inputs") as kept:
+        variables[VARIABLE] = str(kept.path)
+        status, output = processes.run(command, variables, log, job.seconds, job.work)
+        left, inputs, ended = left_of(kept), kept.inputs(), kept.ended()[:_MOST_ENDED]
     result = JobResult(time.monotonic() - started)
     after = _statistics(session)
     result.inputs = max(0, after.get("execs_done", 0) - before.get("execs_done", 0))
@@ -54,19 +60,20 @@ def run(job: Job, processes: Processes, until_crash: bool = False) -> JobResult:
     if (results / "queue").is_dir():
         add_inputs(results / "queue", job.corpus)
     crashes = [file for kind in ("crashes", "hangs") for file in sorted((results / kind).glob("id:*"))]
-    result.ends = _process_ends(job, [*crashes, *_passed_over(job, log)])
+    result.ends = _process_ends(job, [*_contents(crashes), *_contents(_passed_over(job, output)), *ended])
+    result.ends += [ProcessEnd(left, inputs[-1], tuple(inputs[:-1]))] if left and inputs else []
     for file in crashes:
         file.unlink()
     if status not in (0, None) and not processes.stop.is_set():
         # It does not begin where each seed crashes. Once their findings are known, they do not.
-        result.ends = result.ends or _process_ends(job, sorted(job.corpus.iterdir()))
-        result.error = None if result.ends else _trouble(log, status)
+        result.ends = result.ends or _process_ends(job, _contents(sorted(job.corpus.iterdir())))
+        result.error = None if result.ends else _trouble(log, output, status)
     return result
 
 
-def _passed_over(job: Job, log: Path) -> list[Path]:
+def _passed_over(job: Job, output: bytes) -> list[Path]:
     """Inputs of the corpus with which the process ended before anything was mutated."""
-    names = dict.fromkeys(_PASSED_OVER.findall(log.read_text(errors="replace")))
+    names = dict.fromkeys(_PASSED_OVER.findall(output.decode(errors="replace")))
     return [job.corpus / name for name in names if (job.corpus / name).is_file()]
 
 
@@ -77,19 +84,22 @@ def _own_mutations(job: Job) -> dict[str, str]:
     return {"AFL_CUSTOM_MUTATOR_LIBRARY": str(library), "CLHARNESS_FUZZ_BORDERS": str(job.work / "borders")}
 
 
-def _trouble(log: Path, status: int) -> str:
-    lines = log.read_text(errors="replace").splitlines()
+def _contents(files: Iterable[Path]) -> Iterator[bytes]:
+    return (file.read_bytes() for file in files)
+
+
+def _trouble(log: Path, output: bytes, status: int) -> str:
+    lines = output.decode(errors="replace").splitlines()
     shown = [line for line in lines if "PROGRAM ABORT" in line or "clharness" in line]
     return " ".join(shown[-2:]) or f"afl-fuzz ended with exit code {status} (its output: {log})"
 
 
-def _process_ends(job: Job, files: Sequence[Path]) -> list[ProcessEnd]:
+def _process_ends(job: Job, inputs: Iterable[bytes]) -> list[ProcessEnd]:
     """Inputs that end the process, each replayed to learn its key; one of each key."""
     known = job.known.read_text().split() if job.known.exists() else []
     replayer = Replayer(job.program, job.setting.passing_over(known), job.work / "replay")
     ends, seen = [], set()
-    for file in files[:_MOST_CRASHES]:
-        data = file.read_bytes()
+    for data in islice(dict.fromkeys(inputs), _MOST_CRASHES):
         defect = replayer.replay(data).defect
         if defect and defect.key not in seen:
             seen.add(defect.key)

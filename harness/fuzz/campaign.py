@@ -30,7 +30,7 @@ from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes, add_inputs, 
 from harness.fuzz.target_process import Setting
 
 _STRETCH = 600.0  # seconds of a job, at most: then another target has its turn
-_SHORTEST = 1.0
+SHORTEST = 1.0  # seconds of a job, at least
 _TICK = 0.5  # seconds between two looks for progress
 _REPEATS = 20  # ends in a row with findings that are known: then a target rests
 _MINIMISING = 60.0  # seconds of making a finding's input small, at most; less where there is little time
@@ -104,7 +104,8 @@ class Campaign:
         self._say, self._first = say, first
         self._lock = threading.Lock()
         self._keeping: set[str] = set()
-        self._keeper = Keeper(out, min(_MINIMISING, max(10.0, seconds / 6)), self.processes.stop.is_set)
+        self._afterwards = max(10.0, seconds / 6)  # seconds of what is made of the results, at most
+        self._keeper = Keeper(out, min(_MINIMISING, self._afterwards), self.processes.stop.is_set)
 
     # --- before and after ---
 
@@ -151,7 +152,7 @@ class Campaign:
             state = self.states[target.name]
             is_grown = target.setting.engine == "libfuzzer" and state.seconds and self.share >= _WORTH_MERGING
             if is_grown and not state.errors and not self.processes.stop.is_set():
-                libfuzzer.merge(self._job(target, _MERGING, 0), self.processes)
+                libfuzzer.merge(self._job(target, min(_MERGING, self._afterwards), 0), self.processes)
             state.corpus = sum(1 for _ in self._corpus(target).iterdir())
         numbers = dict(self._earlier())
         for name, state in self.states.items():
@@ -184,9 +185,9 @@ class Campaign:
             remaining = (self.share - state.seconds - state.keeping) / max(1, len(state.numbers))
             # The last targets have several processes each: the first of them must not take the whole share for itself.
             left = self.started + self.seconds - time.monotonic()
-            remaining = min(remaining, left) if left >= _SHORTEST else remaining
+            remaining = min(remaining, left) if left >= SHORTEST else remaining
             try:
-                self._fuzz(target, max(_SHORTEST, min(_STRETCH, remaining)), number)
+                self._fuzz(target, max(SHORTEST, min(_STRETCH, remaining)), number)
             except HarnessError as error:
                 state.errors.append(str(error))
                 self._say(f"{target.name} is left out: {error}")
@@ -196,7 +197,7 @@ class Campaign:
 
     def _next(self, number: int) -> Target | None:
         """The target with the least time so far."""
-        is_over = self.started + self.seconds - time.monotonic() < _SHORTEST  # a second process reads all seeds again
+        is_over = self.started + self.seconds - time.monotonic() < SHORTEST  # a second process reads all seeds again
         with self._lock:
             ready = [t for t in self.targets if self._wants(self.states[t.name])]
             ready = [t for t in ready if not (is_over and self.states[t.name].numbers)]
@@ -207,7 +208,7 @@ class Campaign:
             return target
 
     def _wants(self, state: State) -> bool:
-        return not state.errors and not state.resting and self.share - state.seconds - state.keeping >= _SHORTEST
+        return not state.errors and not state.resting and self.share - state.seconds - state.keeping >= SHORTEST
 
     def _fuzz(self, target: Target, seconds: float, number: int) -> None:
         job, state = self._job(target, seconds, number), self.states[target.name]

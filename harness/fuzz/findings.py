@@ -15,7 +15,7 @@ from harness.build import build
 from harness.fuzz.job import ProcessEnd
 from harness.fuzz.minimise import minimised, needed
 from harness.fuzz.subject import address_of, places_of
-from harness.fuzz.target_process import Defect, Replayer, Setting, environment, read_stack
+from harness.fuzz.target_process import STUCK, Defect, Replayer, Setting, environment, read_stack
 
 REPLAYS = 3  # in fresh processes, all with the same key: else a finding is unstable
 _MACHINE = "clharness-fuzz: machine: "
@@ -111,8 +111,8 @@ class Keeper:
         keys found before.
 
         A finding is replayed without breakpoints: what shows only with them is none; nor is what took long by the clock
-        alone. An ICD cannot be put back into an earlier state: where its input shows nothing in a fresh process, what
-        ran before it is replayed, too, and what no replay shows is no finding.
+        alone. Where its input shows nothing in a fresh process, what ran before it is replayed, too: an ICD cannot be
+        put back into an earlier state, and there is much that a loader can do to a process.
         """
         work = self._out / "work" / f"replay-{target}-{word(end.defect.key)}"
         try:
@@ -124,30 +124,38 @@ class Keeper:
         self, target: str, program: Path, setting: Setting, end: ProcessEnd, known: Collection[str], work: Path
     ) -> Finding | str:
         first, data = end.defect, end.data or b""
-        limit = setting.hang_limit if first.kind == "hang" else setting.time_limit
-        watched_by_breakpoints, setting = setting.blocks is not None, replace(setting, blocks=None)
-        replayer = Replayer(program, setting.passing_over(()), work, limit)
+        watched, setting = setting, replace(setting, blocks=None)
+        replayer = self._replayer(program, setting.passing_over(()), work, first)
+        again = replayer.replay(data).defect
+        if first.is_nameless and again and again.key not in known:
+            first = again  # a process that ends at once says more than one that goes on
         behind: tuple[str, ...] = ()
-        if replayer.replay(data).key != first.key:
-            behind = tuple(sorted(set(known) - {first.key}))
-            replayer = Replayer(program, setting.passing_over(behind), work, limit)
-        shown = [replayer.replay(data).key == first.key for _ in range(REPLAYS)]
+        if (again is None or again.key != first.key) and (behind := tuple(sorted(set(known) - {first.key}))):
+            replayer = self._replayer(program, setting.passing_over(behind), work, first)
+        shown = [replayer.replay(data).key == first.key for _ in range(1 if first.by_clock else REPLAYS)]
         before: Sequence[Path] = ()
-        if first.by_clock and not any(shown):
-            return "it took long by the clock alone"
-        if setting.icd and not any(shown):
-            if not (before := self._needed(replayer, end, work)):
-                return "no replay shows it"
+        if not any(shown) and (before := self._needed(replayer, replace(end, defect=first), work)):
             shown = [replayer.replay(data).key == first.key for _ in range(REPLAYS)]
-        elif watched_by_breakpoints and not any(shown):
-            return "it shows only with breakpoints"
+        if not any(shown):
+            if first.by_clock:
+                return "it took long by the clock alone"
+            if watched.blocks and self._replayer(program, watched, work, first).replay(data).key == first.key:
+                return "it shows only with breakpoints"
+            first = replace(first, sentence=f"{first.sentence}; no replay shows it")
         stable = all(shown)
-        if stable:
+        if stable and first != STUCK:  # each try would take as long as it is waited for
             data = self._minimised(target, replayer, setting.passing_over(behind), data, first, is_alone=not before)
         finding = Finding(target, first.kind, first.key, first.sentence, stable, len(data), "", setting.mode, behind)
         finding.before = len(before)
         self._write(finding, program, setting, data, replayer, before)
         return finding
+
+    def _replayer(self, program: Path, setting: Setting, work: Path, first: Defect) -> Replayer:
+        limit = setting.hang_limit if first.kind == "hang" else setting.time_limit
+        replayer = Replayer(program, setting, work, limit, self._stopped)
+        if first == STUCK:  # the fuzzer's own limit does not end it, however long that is waited for
+            replayer.patience = limit + 1.0
+        return replayer
 
     def _needed(self, replayer: Replayer, end: ProcessEnd, work: Path) -> Sequence[Path]:
         """The inputs without which a fresh process does not show what the last one shows; none where nothing does.
@@ -173,7 +181,7 @@ class Keeper:
         quick = slow
         plain = build().folder / "fuzz" / f"replay_{target}"
         if is_alone and setting.subject.coverage == "breakpoints" and not setting.against and plain.exists():
-            other = Replayer(plain, replace(setting, engine="none"), slow.folder / "plain")
+            other = self._replayer(plain, replace(setting, engine="none"), slow.folder / "plain", first)
             if other.replay(data).key == first.key:
                 quick = other
         quick.symbolizes = not first.by_engine
@@ -216,9 +224,10 @@ class Keeper:
         finding.stack = read_stack(report.output, setting.subject)
         (folder / "report.txt").write_text(report.output)
         replayer.run_before(())
-        (folder / "description.txt").write_text(
-            description(replayer.replay(data, {"CLHARNESS_FUZZ_DESCRIBE": "1"}).output)
-        )
+        described = replayer.replay(data, {"CLHARNESS_FUZZ_DESCRIBE": "1"})
+        (folder / "description.txt").write_text(description(described.output))
+        if described.left and finding.place == "nowhere":
+            finding.sentence += f"; {described.left.sentence}"
         known = None
         if finding.behind:
             known = folder / "known.txt"

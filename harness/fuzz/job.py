@@ -5,21 +5,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import signal
-import subprocess
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.fuzz.guarded import begin_anew, guarded, output_of
 from harness.fuzz.target_process import Defect, Setting, environment
-from harness.probe.process import children_of, has_ended
 
-_SAYS = 5.0  # seconds in which a fuzzer that is interrupted says how far it came
 _GRACE = 60.0  # seconds that a process may take longer than it was told to
-_KILLED = 10.0  # seconds in which a process that is killed is gone, also on a busy machine
 _LOOK = 0.2  # seconds between looks at a running process
 
 
@@ -59,89 +54,35 @@ class JobResult:
 
 
 class Processes:
-    """The running processes, which end with this one; asked for by whoever prints progress, too."""
+    """The running processes of a campaign, which end with it."""
 
     def __init__(self) -> None:
         self.stop = threading.Event()
-        self._lock = threading.Lock()
-        self._running: dict[int, subprocess.Popen[bytes]] = {}
 
     def run(
-        self, command: Sequence[str], variables: Mapping[str, str], log: Path, seconds: float, folder: Path
-    ) -> int | None:
-        """Runs it, for at most some seconds and its grace; its exit code, or None where it had to be ended."""
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                command,
-                env=environment(variables),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                cwd=folder,
-                start_new_session=True,  # Ctrl-C comes to this process alone, which then ends its own
-            )
-        with self._lock:
-            self._running[process.pid] = process
-        until = time.monotonic() + seconds + _GRACE
-        try:
-            while process.poll() is None:
-                if self.stop.wait(_LOOK):
-                    return _end(process)
-                if time.monotonic() > until:
-                    _end(process)
-                    return None
-            return process.returncode
-        finally:
-            if process.poll() is None:
-                _kill(process)
-            with self._lock:
-                del self._running[process.pid]
-
-
-def _end(process: subprocess.Popen[bytes]) -> int | None:
-    """A fuzzer that is interrupted says how far it came, and what it started ends with it; None where it was killed."""
-    with _family(process) as descriptors:
-        process.send_signal(signal.SIGINT)
-        if not has_ended(descriptors[-1], _SAYS):
-            _kill(process)
-            return None
-        _kill_all(process, descriptors)
-    return process.wait()
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """With what it started: a symbolizer, and AFL++'s server of processes, which makes a session of its own and is
-    stopped most of the time, so that nothing else ends it.
-    """
-    process.send_signal(signal.SIGSTOP)  # it starts nothing more
-    with _family(process) as descriptors:
-        _kill_all(process, descriptors)
-    process.wait()
-
-
-@contextlib.contextmanager
-def _family(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
-    """Descriptors of a process and of what it started, the newest first."""
-    family = [process.pid]
-    for member in family:
-        family += children_of(member)
-    with contextlib.ExitStack() as opened:
-        descriptors = []
-        for member in reversed(family):
-            with contextlib.suppress(ProcessLookupError):
-                descriptors.append(os.pidfd_open(member))
-                opened.callback(os.close, descriptors[-1])
-        yield descriptors
-
-
-def _kill_all(process: subprocess.Popen[bytes], family: Iterable[int]) -> None:
-    for descriptor in family:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    for descriptor in family:
-        has_ended(descriptor, _KILLED)
+        self,
+        command: Sequence[str],
+        variables: Mapping[str, str],
+        log: Path,
+        seconds: float,
+        folder: Path,
+        is_stuck: Callable[[], bool] = lambda: False,
+    ) -> tuple[int | None, bytes]:
+        """Runs it, for at most some seconds and its grace; its exit code, or None where it had to be ended, and what it
+        said. It is ended early where `is_stuck` says so, which is asked now and then."""
+        log.unlink(missing_ok=True)
+        with log.open("a+b") as output, guarded(command, environment(variables), folder, output) as process:
+            until = time.monotonic() + seconds + _GRACE
+            status = None
+            while time.monotonic() < until and not is_stuck():
+                if process.has_ended(_LOOK):
+                    status = process.code()
+                    break
+                if self.stop.is_set():
+                    status = process.interrupt()
+                    break
+                begin_anew(output)
+            return status, output_of(output)
 
 
 def inputs_of(folder: Path) -> list[Path]:

@@ -6,14 +6,13 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes
-from harness.fuzz.kept_inputs import VARIABLE, ended_with_subject, kept_inputs
-from harness.fuzz.target_process import Defect, ended, has_stopped, read_finding, stop_message
+from harness.fuzz.kept_inputs import VARIABLE, KeptInputs, Watch
+from harness.fuzz.target_process import STUCK, Defect, defect_of, left_of, stop_reason
 
 _STATUS = re.compile(rb"^#(\d+)\t.*?cov: (\d+)", re.M)
 _EXECUTED = re.compile(rb"^stat::number_of_executed_units: (\d+)", re.M)
@@ -22,8 +21,6 @@ _SINGLE = re.compile(rb"^Running: ", re.M)
 # In searches, and where their speed is measured. Each feature of an input that fewer than so many inputs have is looked
 # for in a list of all such: with 255, the default, that is all of them for some thousand inputs, and half of the time.
 FEATURES = "-entropic_feature_frequency_threshold=16"
-_USAGE = 2
-_BY_ITSELF = (0, 72, -signal.SIGINT)  # statuses of a fuzzer that has done its work or was interrupted
 _TAIL = 8192  # bytes of a log in which its newest status stands
 MEMORY = 4096  # MiB
 _INPUTS = "inputs"  # the name of a job's file with what its process ran
@@ -48,19 +45,19 @@ def run(job: Job, processes: Processes) -> JobResult:
         str(job.corpus),
     ]
     started = time.monotonic()
-    status = processes.run(command, _variables(job), log, job.seconds, job.work)
-    output = log.read_bytes()
-    inputs, edges = _numbers(output)
-    result = JobResult(time.monotonic() - started, inputs, edges, begun=bool(_BEGUN.search(output)))
-    by_subject = _is_by_subject(job, processes, output, status)
-    if status == _USAGE and not by_subject:
-        result.error = stop_message(output.decode(errors="replace"))
-    elif status is None and not processes.stop.is_set() and (result.begun or not inputs):  # else it is only slow
-        result.error = f"the process went on {job.seconds:.0f} s and a minute, and was ended (its output: {log})"
-    elif status is not None and (by_subject or status not in _BY_ITSELF):
-        end = _process_end(job, artifacts, output, status)
-        if end.data is not None or not processes.stop.is_set():  # it can be interrupted before it is ready for that
-            result.ends.append(end)
+    with KeptInputs(job.work / _INPUTS) as kept:
+        watch = Watch(kept, job.setting.time_limit * 2)
+        status, output = processes.run(command, _variables(job, kept), log, job.seconds, job.work, watch.look)
+        inputs, edges = _numbers(output)
+        inputs = inputs or kept.turns // 2  # its output may be closed
+        result = JobResult(time.monotonic() - started, inputs, edges, begun=bool(_BEGUN.search(output)))
+        defect = _defect(job, processes, kept, watch, status, output)
+        if isinstance(defect, str):
+            result.error = defect
+        elif defect:
+            result.ends.append(_ended(job, kept, defect, _artifact(artifacts)))
+        elif status is None and not processes.stop.is_set() and (result.begun or not inputs):  # else it is only slow
+            result.error = f"the process went on {job.seconds:.0f} s and a minute, and was ended (its output: {log})"
     return result
 
 
@@ -75,36 +72,27 @@ def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResu
     command = [str(job.program), f"-timeout={job.setting.time_limit}", f"-rss_limit_mb={MEMORY}", "-detect_leaks=0"]
     command += [f"-artifact_prefix={job.work}/singly-", *map(str, files)]
     started = time.monotonic()
-    status = processes.run(command, _variables(job), log, job.seconds, job.work)
-    output = log.read_bytes()
-    result = JobResult(time.monotonic() - started, len(_SINGLE.findall(output)))
-    by_subject = _is_by_subject(job, processes, output, status)
-    is_end = by_subject or status not in _BY_ITSELF
-    if status is not None and is_end and 0 < result.inputs <= len(files):
-        result.ends.append(_ended(job, output, status, files[result.inputs - 1].read_bytes()))
+    with KeptInputs(job.work / _INPUTS) as kept:
+        watch = Watch(kept, job.setting.time_limit * 2)
+        status, output = processes.run(command, _variables(job, kept), log, job.seconds, job.work, watch.look)
+        result = JobResult(time.monotonic() - started, len(_SINGLE.findall(output)))
+        defect = _defect(job, processes, kept, watch, status, output)
+        if isinstance(defect, Defect) and 0 < result.inputs <= len(files):
+            result.ends.append(_ended(job, kept, defect, files[result.inputs - 1].read_bytes()))
     return result
 
 
-def _is_by_subject(job: Job, processes: Processes, output: bytes, status: int | None) -> bool:
-    """Whether a status that a fuzzer ends with by itself, too, was the doing of the subject."""
-    if status is None or processes.stop.is_set() or has_stopped(output.decode(errors="replace")):
-        return False
-    return ended_with_subject(job.work / _INPUTS)
-
-
-def _variables(job: Job) -> dict[str, str]:
+def _variables(job: Job, kept: KeptInputs) -> dict[str, str]:
     """What the engine reads in a job, which keeps its inputs."""
-    (job.work / _INPUTS).unlink(missing_ok=True)
-    return job.setting.variables(job.known) | {VARIABLE: str(job.work / _INPUTS)}
+    return job.setting.variables(job.known) | {VARIABLE: str(kept.path)}
 
 
-def _ended(job: Job, output: bytes, status: int, data: bytes | None) -> ProcessEnd:
+def _ended(job: Job, kept: KeptInputs, defect: Defect, data: bytes | None) -> ProcessEnd:
     """The end of a job's process in an input; None is the last one that it ran. What ran before it matters where the
     subject cannot be put back."""
-    kept = kept_inputs(job.work / _INPUTS)
-    data = kept[-1] if data is None and kept else data
-    before = tuple(kept[:-1]) if job.setting.icd and kept[-1:] == [data] else ()
-    return ProcessEnd(_defect(job, output, status), data, before)
+    inputs = kept.inputs()
+    data = inputs[-1] if data is None and inputs else data
+    return ProcessEnd(defect, data, tuple(inputs[:-1] if inputs[-1:] == [data] else inputs))
 
 
 def _own_copies(files: Sequence[Path], folder: Path) -> list[Path]:
@@ -118,15 +106,29 @@ def _own_copies(files: Sequence[Path], folder: Path) -> list[Path]:
     return [copy for copy in copies if copy.exists()]
 
 
-def _defect(job: Job, output: bytes, status: int) -> Defect:
-    defect = read_finding(output.decode(errors="replace"), job.setting.subject)
-    return defect or Defect("crash", f"status{status}@nowhere", ended(status))
+def _defect(
+    job: Job, processes: Processes, kept: KeptInputs, watch: Watch, status: int | None, output: bytes
+) -> Defect | str | None:
+    """What the process ended with, or why the engine ended it."""
+    said = output.decode(errors="replace")
+    if reason := stop_reason(kept, status, said):
+        return reason
+    if status is None:
+        return STUCK if watch.is_stuck else None
+    if not kept.is_cut_short(status):
+        return left_of(kept)
+    # It may be the campaign that ended it, before it was ready for that: then nobody says anything.
+    defect = defect_of(kept, status, said, job.setting.subject)
+    return None if processes.stop.is_set() and defect.is_nameless else defect
 
 
-def _process_end(job: Job, artifacts: Path, output: bytes, status: int) -> ProcessEnd:
-    """libFuzzer writes the input that it has noticed the end in; a subject may have handlers of signals of its own."""
-    file = max(artifacts.iterdir(), key=lambda path: path.stat().st_mtime, default=None)
-    return _ended(job, output, status, file.read_bytes() if file else None)
+def _artifact(folder: Path) -> bytes | None:
+    """The input that libFuzzer has noticed the end in. A subject may have handlers of signals of its own, and may have
+    removed the folder."""
+    try:
+        return max(folder.iterdir(), key=lambda path: path.stat().st_mtime).read_bytes()
+    except (OSError, ValueError):
+        return None
 
 
 def _numbers(output: bytes) -> tuple[int, int]:
@@ -159,10 +161,15 @@ def merge(job: Job, processes: Processes) -> bool:
         f"-rss_limit_mb={MEMORY}",
         "-print_funcs=0",
     ]
-    command += [f"-max_total_time={max(1, round(job.seconds))}", f"-artifact_prefix={job.work}/merge-"]
-    command += [str(merged), str(job.corpus)]
+    command += [f"-artifact_prefix={job.work}/merge-", str(merged), str(job.corpus)]
     job.work.mkdir(parents=True, exist_ok=True)
-    status = processes.run(command, job.setting.variables(job.known), job.work / "merge.txt", job.seconds, job.work)
+    until = time.monotonic() + job.seconds
+    with KeptInputs(job.work / _INPUTS) as kept:
+        watch = Watch(kept, job.setting.time_limit * 2)
+        status, _ = processes.run(
+            command, _variables(job, kept), job.work / "merge.txt", job.seconds, job.work,
+            lambda: watch.look() or time.monotonic() > until,
+        )  # fmt: skip
     if status != 0 or not any(merged.iterdir()):
         shutil.rmtree(merged, ignore_errors=True)
         return False

@@ -6,23 +6,27 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
+import tempfile
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.errors import HarnessError
-from harness.fuzz.kept_inputs import VARIABLE, ended_with_subject
+from harness.fuzz.guarded import Guarded, guarded, output_of
+from harness.fuzz.kept_inputs import VARIABLE, KeptInputs
 from harness.fuzz.subject import FuzzSubject, symbolizer
-from harness.probe.patience import TICK, Meter, wall_limit
+from harness.probe.patience import TICK, Meter, Starved, wall_limit
 
 _TIME_LIMIT = 5  # seconds of one input, by the fuzzer's clock
 _HANG_LIMIT = 2  # seconds that a process must have been able to use where the fuzzer says that an input hangs
 _DRIVER = 10  # times that for drivers, whose devices take their time: an input may make several contexts, and compile
+_INTERRUPTED = 2.0  # seconds that an input may take of a campaign that was interrupted
 _USAGE = 2  # the engine's exit code where it could not begin
+_REPORTED = (1, 70, 71, 77, -signal.SIGABRT)  # statuses of a process that a sanitizer or libFuzzer ends with a report
 _LINE = re.compile(r"^clharness-fuzz: finding: (\w+) (\S+): (.*)$", re.M)
-_STOPPED = re.compile(r"^clharness-fuzz: (?!finding:|input:|seen:)(.*)$", re.M)
+_STOPPED = re.compile(r"^clharness-fuzz: (?!finding:|input:|seen:|left:)(.*)$", re.M)
+_LEFT = re.compile(r"^clharness-fuzz: left: (.*)$", re.M)
 _UNDEFINED = re.compile(r"^(?P<file>\S+):(?P<line>\d+):\d+: runtime error: (?P<what>.+)$", re.M)
 _EXITED = "fuzz target exited"
 _SAID = {_EXITED: "the end of the process, by exit,"}  # libFuzzer's words that a user of ours does not know
@@ -56,6 +60,14 @@ class Defect:
     def by_clock(self) -> bool:
         """Whether only time says so, which a busy machine takes, too."""
         return self.key.startswith("hang@")
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether nothing but the status of the process is known."""
+        return self.key.endswith("@nowhere")
+
+
+STUCK = Defect("hang", "hang@nowhere", "the process does not end, nor does the fuzzer's limit end it")
 
 
 @dataclass(frozen=True)
@@ -133,14 +145,39 @@ def read_line(output: str) -> Defect | None:
 
 def read_finding(output: str, subject: FuzzSubject) -> Defect | None:
     """The finding that a run ended with: in the engine's line, else in a report of the sanitizer or of libFuzzer."""
-    if defect := read_line(output):
-        return defect
+    return read_line(output) or _read_report(output, subject)
+
+
+def defect_of(kept: KeptInputs, status: int, output: str, subject: FuzzSubject) -> Defect:
+    """What a process ended with that something cut short. Its subject can write what it likes: the engine's line is
+    taken from the engine, and the last report counts of a process that ends as one does that makes a report."""
+    line = read_line(kept.words if kept.turns else output)
+    report = _read_report(output, subject) if line is None and status in _REPORTED else None
+    return line or report or Defect("crash", f"status{status}@nowhere", ended(status))
+
+
+def left_of(kept: KeptInputs) -> Defect | None:
+    """What a process that came to its end is not as it was in, where it had a subject that must leave it so."""
+    if not (match := _LEFT.search(kept.words)):
+        return None
+    name, _, _ = match[1].partition(": ")
+    return Defect("wrong", f"left@{name.replace(' ', '-')}", f"the process is left changed: {match[1]}", by_engine=True)
+
+
+def stop_reason(kept: KeptInputs, status: int | None, output: str) -> str | None:
+    """Why the engine itself ended the process, where it did."""
+    if kept.words:
+        return stop_message(kept.words) if _STOPPED.search(kept.words) else None
+    return stop_message(output) if status == _USAGE and not kept.is_subjects else None
+
+
+def _read_report(output: str, subject: FuzzSubject) -> Defect | None:
     if undefined := _UNDEFINED.search(output):
         place = f"{Path(undefined['file']).name}:{undefined['line']}"
         return Defect(
             "crash", f"undefined@{place}", f"UndefinedBehaviorSanitizer reports {undefined['what']} in {place}"
         )
-    report = _REPORT.search(output)
+    report = _last_report(output)
     if report is None:
         return None
     kind, word = _classify(report["tool"], report["what"])
@@ -149,6 +186,10 @@ def read_finding(output: str, subject: FuzzSubject) -> Defect | None:
     at = place if place != "outside" else "no function of the library under test: the harness itself, perhaps"
     what = _SAID.get(report["what"], report["what"])
     return Defect(kind, f"{word}@{place}", f"{report['tool']} reports {what} in {at}")
+
+
+def _last_report(output: str) -> re.Match[str] | None:
+    return next(reversed(list(_REPORT.finditer(output))), None)
 
 
 def _classify(tool: str, what: str) -> tuple[str, str]:
@@ -183,7 +224,7 @@ def _place(report: str, subject: FuzzSubject, with_line: bool) -> str:
 
 def read_stack(output: str, subject: FuzzSubject) -> tuple[str, ...]:
     """The functions of the library under test that a report shows at work, innermost first; () where it shows none."""
-    report = _REPORT.search(output)
+    report = _last_report(output)
     frames = _frames(output[report.start() :], subject) if report else []
     return tuple(_function(frame, subject) for frame in frames)
 
@@ -194,6 +235,7 @@ class Replay:
 
     defect: Defect | None
     output: str
+    left: Defect | None = None  # what the input did to the process as a whole
 
     @property
     def key(self) -> str | None:
@@ -208,10 +250,20 @@ class Replayer:
     fuzzer goes, every input hangs on a machine that is busy enough.
     """
 
-    def __init__(self, program: Path, setting: Setting, folder: Path, limit: int = 0) -> None:
-        """`limit` is in seconds, for one input; 0 is the one of the setting."""
+    def __init__(
+        self,
+        program: Path,
+        setting: Setting,
+        folder: Path,
+        limit: int = 0,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`limit` is in seconds, for one input; 0 is the one of the setting. Once `stopped` says so, what takes long
+        shows nothing."""
+        self._stopped = stopped
         self._program, self._setting, self.folder = program, setting, folder
         self.limit = limit or setting.time_limit
+        self.patience = self.limit * 4 + 10.0  # seconds, after which nobody else will end it
         self._known: Path | None = None
         self._before: list[Path] = []
         self.symbolizes = True
@@ -232,78 +284,66 @@ class Replayer:
 
     def replay_file(self, file: Path, extra: Mapping[str, str] | None = None) -> Replay:
         """As replay(), for an input in a file."""
-        inputs = self.folder / "inputs"
-        inputs.unlink(missing_ok=True)
-        variables = self._setting.replay_variables(self._known) | {VARIABLE: str(inputs)} | dict(extra or {})
-        options = [f"-timeout={self.limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
-        command = [str(self._program), *options, *map(str, self._before), str(file)]
-        try:
-            status, output = self._run(command, environment(variables, self.symbolizes))
-        except subprocess.TimeoutExpired:
-            ends = not self._hangs(file, variables)
-            return Replay(None if ends else Defect("hang", "hang@nowhere", "nothing ended the process"), "")
-        by_subject = ended_with_subject(inputs) and not has_stopped(output)
-        if status == _USAGE and not by_subject:
-            raise HarnessError(f"{self._program.name} cannot run: {stop_message(output)}")
-        if status == 0 and not by_subject:
-            return Replay(None, output)
-        defect = read_finding(output, self._setting.subject)
-        if defect and defect.by_clock and not self._hangs(file, variables):
-            return Replay(None, output)
-        return Replay(defect or Defect("crash", f"status{status}@nowhere", ended(status)), output)
-
-    def _run(self, command: Sequence[str], variables: Mapping[str, str]) -> tuple[int, str]:
-        """Its status and its output. What it leaves may keep the output open, and so that goes to files."""
-        names = [self.folder / name for name in ("stderr.txt", "stdout.txt")]
-        with (
-            names[0].open("wb") as errors,
-            names[1].open("wb") as output,
-            subprocess.Popen(
-                command, env=variables, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=errors
-            ) as process,
-        ):
+        with KeptInputs(self.folder / "inputs") as kept:
+            variables = self._setting.replay_variables(self._known) | {VARIABLE: str(kept.path)} | dict(extra or {})
             try:
-                process.wait(self.limit * 4 + 10 + len(self._before))
-            finally:
-                process.kill()
-        return process.returncode, "".join(name.read_text(errors="replace") for name in names)
+                status, output = self._run(
+                    file, self.limit, environment(variables, self.symbolizes), kept, self.patience
+                )
+            except Starved:
+                return Replay(None, "")
+            if status is None:
+                return Replay(STUCK, output)
+            if reason := stop_reason(kept, status, output):
+                raise HarnessError(f"{self._program.name} cannot run: {reason}")
+            left = left_of(kept)
+            if not kept.is_cut_short(status):
+                return Replay(left, output, left)
+            defect = defect_of(kept, status, output, self._setting.subject)
+        if defect.by_clock and not self._hangs(file, variables):
+            return Replay(None, output)
+        return Replay(defect, output, left)
 
     def _hangs(self, file: Path, variables: Mapping[str, str]) -> bool:
         """Whether an input that took too long by the clock does so by the time that its process can use, too."""
-        options = ["-timeout=0", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
-        process = subprocess.Popen(
-            [str(self._program), *options, *map(str, self._before), str(file)],
-            env=environment(variables, symbolize=False),
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        started = time.monotonic()
-        meter = Meter(process.pid, started)
         try:
-            while meter.used <= self.limit and time.monotonic() - started < wall_limit(self.limit):
-                try:
-                    process.wait(TICK)
-                except subprocess.TimeoutExpired:
-                    meter.look()
-                else:
-                    return False
-            return meter.used > self.limit
-        finally:
-            process.kill()
-            process.wait()
+            with KeptInputs(self.folder / "inputs") as kept:
+                return self._run(file, 0, environment(variables, symbolize=False), kept, self.limit)[0] is None
+        except Starved:
+            return False
+
+    def _run(
+        self, file: Path, limit: int, variables: Mapping[str, str], kept: KeptInputs, patience: float
+    ) -> tuple[int | None, str]:
+        """Its status and its output. The status is None where one input could use more time than `patience`, and the
+        process was ended; `limit` is the fuzzer's own, by the clock. Raises Starved."""
+        options = [f"-timeout={limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
+        command: list[str | Path] = [self._program, *options, *self._before, file]
+        with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
+            with guarded(command, variables, self.folder, output, errors) as process:
+                status = self._status(process, kept, patience)
+            return status, "".join(output_of(one).decode(errors="replace") for one in (errors, output))
+
+    def _status(self, process: Guarded, kept: KeptInputs, patience: float) -> int | None:
+        """As it ended; None where it could use more time than this without another input. Raises Starved."""
+        started, turns = time.monotonic(), 0
+        meter = Meter(process.guard, started)
+        while meter.used <= patience:
+            if process.has_ended(TICK):
+                return process.code()
+            if turns != (turns := kept.turns):
+                meter = Meter(process.guard, started := time.monotonic())
+            meter.look()
+            is_over = self._stopped() and time.monotonic() - started > _INTERRUPTED
+            if is_over or time.monotonic() - started > wall_limit(patience):
+                raise Starved("nothing can be said of an input")
+        return None
 
 
 def stop_message(output: str) -> str:
     """What the engine ended with, where it could not begin."""
     lines = _STOPPED.findall(output) or output.strip().splitlines()[-1:]
     return lines[-1] if lines else "it says nothing"
-
-
-def has_stopped(output: str) -> bool:
-    """Whether the engine says itself why it ended."""
-    return _STOPPED.search(output) is not None
 
 
 def ended(status: int) -> str:

@@ -14,6 +14,7 @@ import os
 import select
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -31,6 +32,7 @@ class _Family:
     """The sessions of this process, and its children that have nothing to do with them."""
 
     def __init__(self) -> None:
+        self.lock = threading.RLock()  # while it is held, no session begins or ends
         self.parent = 0  # this process: one that was forked from it has a family of its own
         self.sessions: set[int] = set()
         self.others: set[int] = set()
@@ -135,6 +137,13 @@ def _end_children(pids: Iterable[int], until: float) -> bool:
     return len(left) < len(opened)
 
 
+@contextlib.contextmanager
+def no_session() -> Iterator[None]:
+    """While a program of the harness's own runs beside threads with sessions, which would take it for an orphan."""
+    with _family.lock:
+        yield
+
+
 class Process:
     """A program that is not trusted, under a guard (harness/sandbox/guard.c), which is a child of this process.
 
@@ -147,21 +156,22 @@ class Process:
 
     def __init__(self, command: list[str], environment: Mapping[str, str], file_limit: int, **popen: Any) -> None:
         """`file_limit` is in bytes; the other arguments are those of Popen. Raises OSError."""
-        _family.prepare()
         user, way, hidden = popen.pop("user", -1), popen.pop("way", None), popen.pop("hidden", ())
         self.descriptor, theirs = os.pipe2(os.O_CLOEXEC)
         try:
             line = guard.command(theirs, command, environment, file_limit, user, way)
             popen = {"stdin": subprocess.DEVNULL} | popen
             popen["pass_fds"] = [*popen.get("pass_fds", ()), theirs]
-            self._popen = subprocess.Popen(line, start_new_session=True, env=guard.own_environment(hidden), **popen)
+            with _family.lock:
+                _family.prepare()
+                self._popen = subprocess.Popen(line, start_new_session=True, env=guard.own_environment(hidden), **popen)
+                self.guard = self._popen.pid
+                _family.sessions.add(self.guard)
         except BaseException:
             os.close(self.descriptor)
             raise
         finally:
             os.close(theirs)
-        self.guard = self._popen.pid
-        _family.sessions.add(self.guard)
         self.pid = self._start(command[0])
 
     def _start(self, program: str) -> int:
@@ -244,8 +254,9 @@ class Process:
         if self._end_guard(pidfd):
             self._popen.wait()
         os.close(pidfd)
-        _family.sessions.discard(self.guard)
-        _family.end_orphans()
+        with _family.lock:
+            _family.sessions.discard(self.guard)
+            _family.end_orphans()
 
     def _end_guard(self, pidfd: int) -> bool:
         """Ends the guard, which ends what the program left behind; gives whether it could be."""

@@ -19,10 +19,9 @@ static void report_end(const char *how)
     const char *key = keep_text("%s@%s", how, in);
     icd_calling = NULL;
     if (is_known(key)) {
-        kept_inputs_with_subject(false);
-        _exit(0);
+        end_as_known();
     }
-    fprintf(stderr, "\nclharness-fuzz: finding: crash %s: the ICD ended the process with %s in %s\n", key, how, in);
+    say_finding("crash", key, "the ICD ended the process with %s in %s", how, in);
 }
 
 static void on_exit_of_vendor(void)
