@@ -19,6 +19,7 @@ from tests.doctor_machine import Machine, system
 from tests.doctor_rare_reasons import ADVICE, HEALTHY, RARE
 from tests.doctor_reasons import MACHINES, STRICTER, Prepare, layer
 from tests.doctor_surroundings import SURROUNDINGS, SURROUNDINGS_ADVICE, WELL_SURROUNDED
+from tests.samples import sample
 
 SICK = MACHINES | RARE | SURROUNDINGS
 WELL = HEALTHY | WELL_SURROUNDED
@@ -45,7 +46,7 @@ def noexec(folder: Path) -> Iterator[None]:
         subprocess.run(["umount", folder], check=True)
 
 
-@pytest.mark.parametrize("name", SICK)
+@pytest.mark.parametrize("name", sample(list(SICK), len(SICK) // 2))
 def test_reason_is_named_and_nothing_else(machine: Machine, name: str) -> None:
     """The vendor that works is not accused."""
     prepare, expected = SICK[name]
@@ -128,11 +129,12 @@ def readme(machine: Machine) -> None:
 
 
 USUAL = (healthy, two_vendors, icd2, no_final_newline, reference_loader, proper_layer, readme)
+SOUND: dict[str, Prepare] = {one.__name__: one for one in USUAL} | WELL
 
 
-@pytest.mark.parametrize("prepare", [*USUAL, *WELL.values()], ids=[*(one.__name__ for one in USUAL), *WELL])
-def test_healthy_machine_is_not_accused(machine: Machine, prepare: Prepare) -> None:
-    prepare(machine)
+@pytest.mark.parametrize("name", sample(list(SOUND), len(SOUND) // 2))
+def test_healthy_machine_is_not_accused(machine: Machine, name: str) -> None:
+    SOUND[name](machine)
     diagnosis = machine.doctor()
     assert diagnosis.data["findings"] == []
     assert (diagnosis.code, diagnosis.data["healthy"]) == (0, True)
