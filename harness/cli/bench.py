@@ -146,13 +146,13 @@ def measure_calllog(events: int = _EVENTS, rounds: int = _ROUNDS) -> dict[str, A
                 raise HarnessError(f"{log}: too small for {events} events; what was measured is their loss")
             for name, value in (line.split() for line in done.stdout.splitlines()):
                 measured[name].append(float(value))
-    event, write = (statistics.median(measured[name]) for name in ("calllog", "write"))
+    event, write = (round(statistics.median(measured[name]), 1) for name in ("calllog", "write"))
     return {
         "events": events,
         "rounds": rounds,
         "folder": str(scratch_root()),
-        "event_ns": round(event, 1),
-        "write_ns": round(write, 1),
+        "event_ns": event,
+        "write_ns": write,
         "ratio_to_write": round(event / write, 3),
         "target_ns": CALLLOG_TARGET,
         "met": event <= CALLLOG_TARGET,
