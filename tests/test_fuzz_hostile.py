@@ -66,7 +66,7 @@ def hostile(tmp_path: Path) -> Callable[..., Setting]:
         library = tmp_path / "libOpenCL.so.1"
         flags = ["-w", "-DCL_TARGET_OPENCL_VERSION=300", f"-DBEFORE={before}", "-shared", "-fPIC"]
         source = SOURCE.replace("DEED;", f"{deed};")
-        command = [build().compiler, *flags, "-x", "c", "-", "-o", library]
+        command: list[str | Path] = [build().compiler, *flags, "-x", "c", "-", "-o", library]
         subprocess.run(command, input=source.encode(), check=True, capture_output=True)
         return Setting(FuzzSubject(library, "breakpoints", False, ""), engine="replay")
 
