@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -21,6 +22,7 @@ from harness.fuzz import builds, job, libfuzzer
 from harness.fuzz.kept_inputs import VARIABLE, KeptInputs, Watch
 from harness.fuzz.subject import FuzzSubject
 from harness.fuzz.target_process import Replayer, Setting
+from harness.sandbox import guard
 
 WORDS = 1 << 13  # bytes
 
@@ -50,6 +52,7 @@ class Ended:
         seconds: float,
         work: Path,
         is_stuck: Callable[[], bool],
+        campaign: Path | None = None,
     ) -> tuple[int | None, bytes]:
         if self.ran:
             content = b"".join(struct.pack("=I", len(data)) + data for data in self.ran)
@@ -61,7 +64,9 @@ class Ended:
 
 
 def result_of(processes: Ended, folder: Path, icd: bool = False) -> job.JobResult:
-    setting = SimpleNamespace(blocks=None, subject=None, icd=icd, time_limit=5, variables=lambda known: {})
+    setting = SimpleNamespace(
+        blocks=None, subject=None, icd=icd, time_limit=5, variables=lambda known: {}, campaign=None
+    )
     of = SimpleNamespace(
         work=folder, program="fuzz_x", seconds=1.0, setting=setting, dictionary=None, corpus=folder, known=folder
     )
@@ -263,6 +268,42 @@ def test_output_of_a_process_that_removes_it_is_read(tmp_path: Path) -> None:
     script = "echo begin; rm log; head -c 100000000 /dev/zero; sleep 0.5; echo end"
     status, output = job.Processes().run(["sh", "-c", script], {}, tmp_path / "log", 9.0, tmp_path)
     assert status == 0 and output.endswith(b"end\n") and len(output) < 10 << 20
+
+
+@pytest.mark.skipif(guard.isolation() != "namespaces", reason="this machine has no mounts for each program")
+def test_subject_can_change_nothing_of_a_campaign_but_its_own_folder(tmp_path: Path) -> None:
+    own, others = tmp_path / "work" / "own", [tmp_path / "corpus" / "input", tmp_path / "known.txt"]
+    for file in (own / "a", *others):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("it is there")
+    script = f"rm -rf ./* ../../* {tmp_path}/*; echo changed >../../known.txt; touch mine; :"
+    run = job.Processes().run
+    assert run(["sh", "-c", script], {}, own / "log", 9.0, own, campaign=tmp_path)[0] == 0
+    assert sorted(file.name for file in own.iterdir()) == ["mine"]
+    assert all(file.read_text() == "it is there" for file in others)
+    run(["sh", "-c", script], {}, own / "log", 9.0, own)
+    assert not others[0].exists(), "the control"
+
+
+def test_jobs_of_a_target_exchange_their_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "_EXCHANGE", -1.0)
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "seed").write_text("seed")
+    one, other = job.Exchange(tmp_path / "one", corpus), job.Exchange(tmp_path / "other", corpus)
+    (one.own / "new").write_text("new")
+    one.sometimes()
+    assert not (corpus / "new").exists(), "it may be half written"
+    os.utime(one.own / "new", (0, 0))
+    (one.own / "link").symlink_to("/etc/passwd")
+    one.sometimes()
+    other.now()
+    assert [file.name for file in other.own.iterdir()] == ["new"]
+    (corpus / "new").unlink()
+    one.now()
+    shutil.rmtree(other.own)
+    other.now()
+    assert [file.name for file in corpus.iterdir()] == ["seed"], "what was set aside does not come back"
 
 
 def processes_in(folder: Path) -> list[str]:

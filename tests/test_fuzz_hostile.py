@@ -50,6 +50,7 @@ cl_int clGetPlatformIDs(cl_uint size, cl_platform_id *platforms, cl_uint *count)
     if (calls >= BEFORE) deed();
     return -1001;
 }
+__attribute__((constructor)) static void begin(void) { AT_ONCE; }
 void *clGetExtensionFunctionAddress(const char *name) { return NULL; }
 """
 CRASH = "*(volatile int *)16 = 1"
@@ -62,10 +63,10 @@ ALL_BLOCKED = "sigset_t all; sigfillset(&all); sigprocmask(SIG_SETMASK, &all, NU
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Callable[..., Setting]:
-    def make(deed: str, before: int = 0) -> Setting:
+    def make(deed: str, before: int = 0, at_once: str = "") -> Setting:
         library = tmp_path / "libOpenCL.so.1"
         flags = ["-w", "-DCL_TARGET_OPENCL_VERSION=300", f"-DBEFORE={before}", "-shared", "-fPIC"]
-        source = SOURCE.replace("DEED;", f"{deed};")
+        source = SOURCE.replace("DEED;", f"{deed};").replace("AT_ONCE", at_once)
         command: list[str | Path] = [build().compiler, *flags, "-x", "c", "-", "-o", library]
         subprocess.run(command, input=source.encode(), check=True, capture_output=True)
         return Setting(FuzzSubject(library, "breakpoints", False, ""), engine="replay")
@@ -114,6 +115,21 @@ def test_deed_of_a_subject(hostile: Callable[..., Setting], tmp_path: Path, deed
     shown = replayer.replay(b"").key
     assert (shown or "").partition("+")[0] == (key or ""), shown
     assert not processes_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("deed", "key"),
+    [
+        ("", None),
+        ("syscall(SYS_exit_group, 0)", "status0@nowhere"),
+        ("chdir(\"/\")", "left@working-directory"),
+        (ALL_BLOCKED, "left@blocking-of-signal-1"),
+        ("if (fork() == 0) { setsid(); waits(0); }", "left@processes"),
+    ],
+)  # fmt: skip
+def test_deed_of_a_constructor(hostile: Callable[..., Setting], tmp_path: Path, deed: str, key: str | None) -> None:
+    replayer = Replayer(build().folder / "fuzz" / PROGRAM, hostile("", at_once=deed), tmp_path / "work", 5)
+    assert replayer.replay(b"").key == key
 
 
 def processes_of(folder: Path) -> list[str]:

@@ -25,7 +25,7 @@ paths = [pathlib.Path(word) for word in sys.argv[1:] if not word.startswith("-")
 singly = paths[0].is_file()
 prefix = next((word.partition("=")[2] for word in sys.argv if word.startswith("-artifact_prefix=")), "")
 counts = open({counts!r}, "a")
-for file in paths if singly else sorted(paths[0].iterdir()):
+for file in paths if singly else sorted(file for path in paths for file in path.iterdir()):
     data = file.read_text()
     counts.write(data + "\\n")
     if singly:

@@ -148,6 +148,9 @@ void variables_reset(void);
 
 /* --- left.c --- */
 
+/* Before the subject is loaded, and after that: what is not as it was then is told with the rest. */
+void left_watch(void);
+void left_note(void);
 /* Before the first input; what it finds is what the process is to be left with: what is not so at its end becomes its
  * last words. */
 void left_begin(void);

@@ -13,6 +13,7 @@
 
 static struct stat errors;
 static char *before;
+static char changes[4096]; /* as parts of a sentence */
 
 /* Where its output goes, nothing that the fuzzer says is seen any more, and files of its own may take the place. */
 void left_check(void)
@@ -49,10 +50,8 @@ static bool is_passed_over(const char *name, size_t length)
     return is_known(key);
 }
 
-/* Each change as a part of a sentence; NULL where there is none. */
-static const char *changes(const char *now)
+static void note(const char *now)
 {
-    const char *text = NULL;
     for (const char *line = before; *line;) {
         size_t name = strcspn(line, "=");
         const char *value = line + name + 1;
@@ -60,36 +59,50 @@ static const char *changes(const char *now)
         const char *other = value_of(line, name, now);
         size_t other_size = other ? strcspn(other, "\n") : 0;
         if ((!other || size != other_size || memcmp(value, other, size) != 0) && !is_passed_over(line, name)) {
-            text = keep_text("%s%s%.*s: %.*s in place of %.*s", text ? text : "", text ? "; " : "", (int)name, line,
-                             other ? (int)other_size : 4, other ? other : "none", (int)size, value);
+            size_t used = strlen(changes);
+            snprintf(changes + used, sizeof changes - used, "%s%.*s: %.*s in place of %.*s", used ? "; " : "",
+                     (int)name, line, other ? (int)other_size : 4, other ? other : "none", (int)size, value);
         }
         line = value + size + (value[size] == '\n');
     }
-    return text;
+}
+
+void left_note(void)
+{
+    size_t length;
+    char *now = before ? process_state(&length) : NULL;
+    if (now) {
+        note(now);
+    }
+    free(now);
+    free(before);
+    before = NULL;
 }
 
 static void tell(bool in_handler)
 {
-    size_t length;
     if (in_handler) {
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL); /* else its signal would be one that the subject has blocked */
     }
-    char *now = before ? process_state(&length) : NULL;
-    const char *text = now ? changes(now) : NULL;
-    if (text) {
-        describe("afterwards %s", text);
-        kept_inputs_words(keep_text("clharness-fuzz: left: %s\n", text));
+    left_note();
+    if (changes[0]) {
+        describe("afterwards %s", changes);
+        kept_inputs_words(keep_text("clharness-fuzz: left: %s\n", changes));
     }
-    free(now);
+}
+
+void left_watch(void)
+{
+    size_t length;
+    before = kept_inputs_at_end(tell) ? process_state(&length) : NULL;
 }
 
 void left_begin(void)
 {
-    size_t length;
     if (!errors.st_ino) {
         fstat(STDERR_FILENO, &errors);
-        before = kept_inputs_at_end(tell) ? process_state(&length) : NULL;
+        left_watch();
     }
 }

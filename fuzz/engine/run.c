@@ -135,15 +135,17 @@ void engine_start(bool fuzzer)
     }
     scope_keep_signals_in();
     own_environment = environ;
+    if (known) {
+        findings_load_known(known);
+    }
+    left_watch();
     kept_inputs_turn(true);
     load_subjects(loader, against);
     kept_inputs_turn(false);
+    left_note();
     if (subject && blocks) {
         blocks_watch(blocks, subjects[0].path, subjects[0].base);
         hits = getenv("CLHARNESS_FUZZ_HITS");
-    }
-    if (known) {
-        findings_load_known(known);
     }
     signals_catch(fuzzer);
     if (target_prepare) {

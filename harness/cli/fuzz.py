@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
@@ -141,6 +142,7 @@ def _campaign(args: argparse.Namespace) -> int:
     setting = _setting(args, subject)
     out = _folder(args, subject)
     history.runs(out)  # what cannot be read is said before the time is spent
+    setting = replace(setting, campaign=out)
     targets = [_target(args, fuzz_build, setting, name) for name in names]
     terminal = Terminal(sys.stdout)
     campaign = Campaign(out, targets, args.time, args.jobs, lambda text: terminal.line(printable(text)), args.first)

@@ -50,7 +50,7 @@ def run(job: Job, processes: Processes, until_crash: bool = False) -> JobResult:
     variables |= {"AFL_BENCH_UNTIL_CRASH": "1"} if until_crash else {}
     with KeptInputs(job.work / "inputs") as kept:
         variables[VARIABLE] = str(kept.path)
-        status, output = processes.run(command, variables, log, job.seconds, job.work)
+        status, output = processes.run(command, variables, log, job.seconds, job.work, campaign=job.setting.campaign)
         left, inputs, ended = left_of(kept), kept.inputs(), kept.ended()[:_MOST_ENDED]
     result = JobResult(time.monotonic() - started)
     after = _statistics(session)

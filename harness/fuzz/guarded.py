@@ -31,8 +31,10 @@ class Guarded(Process):
         folder: Path,
         output: IO[bytes],
         errors: IO[bytes] | None = None,
+        campaign: Path | None = None,
     ) -> None:
-        """Its errors go where its output goes unless they have a file of their own."""
+        """Its errors go where its output goes unless they have a file of their own. Of the folder of a campaign it can
+        change its own folder alone, where the machine allows that."""
         program, *arguments = map(str, command)
         super().__init__(
             [shutil.which(program, path=variables.get("PATH")) or program, *arguments],
@@ -41,6 +43,7 @@ class Guarded(Process):
             cwd=folder,
             stdout=output,
             stderr=errors or output,
+            kept=[campaign, folder] if campaign else [],
         )
 
     def has_ended(self, seconds: float) -> bool:
@@ -69,9 +72,10 @@ def guarded(
     folder: Path,
     output: IO[bytes],
     errors: IO[bytes] | None = None,
+    campaign: Path | None = None,
 ) -> Iterator[Guarded]:
     """Such a process, at whose end nothing is left of it."""
-    process = Guarded(command, variables, folder, output, errors)
+    process = Guarded(command, variables, folder, output, errors, campaign)
     try:
         yield process
     finally:

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
+import shutil
+import stat
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +18,8 @@ from harness.fuzz.guarded import begin_anew, guarded, output_of
 from harness.fuzz.target_process import Defect, Setting, environment
 
 _GRACE = 60.0  # seconds that a process may take longer than it was told to
+_EXCHANGE = 5.0  # seconds between two exchanges of inputs
+_WRITTEN = 1.0  # seconds after which an input is whole in its file
 _LOOK = 0.2  # seconds between looks at a running process
 
 
@@ -67,11 +72,15 @@ class Processes:
         seconds: float,
         folder: Path,
         is_stuck: Callable[[], bool] = lambda: False,
+        campaign: Path | None = None,
     ) -> tuple[int | None, bytes]:
         """Runs it, for at most some seconds and its grace; its exit code, or None where it had to be ended, and what it
         said. It is ended early where `is_stuck` says so, which is asked now and then."""
         log.unlink(missing_ok=True)
-        with log.open("a+b") as output, guarded(command, environment(variables), folder, output) as process:
+        with (
+            log.open("a+b") as output,
+            guarded(command, environment(variables), folder, output, campaign=campaign) as process,
+        ):
             until = time.monotonic() + seconds + _GRACE
             status = None
             while time.monotonic() < until and not is_stuck():
@@ -83,6 +92,37 @@ class Processes:
                     break
                 begin_anew(output)
             return status, output_of(output)
+
+
+class Exchange:
+    """The inputs that one process adds to the corpus of its target, in a folder of its own: the subject cannot take the
+    others away. What other processes add comes there, too."""
+
+    def __init__(self, own: Path, corpus: Path) -> None:
+        self.own, self._corpus = own, corpus
+        shutil.rmtree(own, ignore_errors=True)
+        own.mkdir(parents=True)
+        self._known, self._at = set(os.listdir(corpus)), time.monotonic()
+
+    def sometimes(self) -> None:
+        """To be called while the process runs."""
+        if time.monotonic() - self._at > _EXCHANGE:
+            self.now(_WRITTEN)
+
+    def now(self, age: float = 0.0) -> None:
+        """Of inputs that are so many seconds old. Each goes once: what was set aside does not come back."""
+        for source, to in ((self.own, self._corpus), (self._corpus, self.own)):
+            with contextlib.suppress(FileNotFoundError):  # the subject has removed its folder
+                for name in set(os.listdir(source)) - self._known:
+                    self._take(source / name, to / name, age)
+        self._at = time.monotonic()
+
+    def _take(self, source: Path, to: Path, age: float) -> None:
+        with contextlib.suppress(OSError):  # it is one that another job set aside, or that the subject has closed
+            state = source.lstat()
+            if stat.S_ISREG(state.st_mode) and time.time() - state.st_mtime >= age:
+                self._known.add(source.name)
+                shutil.copyfile(source, to)
 
 
 def inputs_of(folder: Path) -> list[Path]:

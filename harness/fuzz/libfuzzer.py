@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes
+from harness.fuzz.job import Exchange, Job, JobResult, ProcessEnd, Processes
 from harness.fuzz.kept_inputs import VARIABLE, KeptInputs, Watch
 from harness.fuzz.target_process import STUCK, Defect, defect_of, left_of, stop_reason
 
@@ -31,7 +31,7 @@ def run(job: Job, processes: Processes) -> JobResult:
     artifacts = job.work / "artifacts"
     shutil.rmtree(artifacts, ignore_errors=True)
     artifacts.mkdir(parents=True)
-    log = job.work / "log.txt"
+    log, exchange = job.work / "log.txt", Exchange(job.work / "own", job.corpus)
     command = [
         str(job.program),
         f"-max_total_time={max(1, round(job.seconds))}",
@@ -42,12 +42,21 @@ def run(job: Job, processes: Processes) -> JobResult:
         # Breakpoints show each block once. Inputs that grow only when nothing new comes stay small for too long.
         *(["-len_control=0"] if job.setting.blocks else []),
         *([f"-dict={job.dictionary}"] if job.dictionary else []),
+        str(exchange.own),
         str(job.corpus),
     ]
     started = time.monotonic()
     with KeptInputs(job.work / _INPUTS) as kept:
         watch = Watch(kept, job.setting.time_limit * 2)
-        status, output = processes.run(command, _variables(job, kept), log, job.seconds, job.work, watch.look)
+
+        def look() -> bool:
+            exchange.sometimes()
+            return watch.look()
+
+        status, output = processes.run(
+            command, _variables(job, kept), log, job.seconds, job.work, look, job.setting.campaign
+        )
+        exchange.now()
         inputs, edges = _numbers(output)
         inputs = inputs or kept.turns // 2  # its output may be closed
         result = JobResult(time.monotonic() - started, inputs, edges, begun=bool(_BEGUN.search(output)))
@@ -74,7 +83,9 @@ def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResu
     started = time.monotonic()
     with KeptInputs(job.work / _INPUTS) as kept:
         watch = Watch(kept, job.setting.time_limit * 2)
-        status, output = processes.run(command, _variables(job, kept), log, job.seconds, job.work, watch.look)
+        status, output = processes.run(
+            command, _variables(job, kept), log, job.seconds, job.work, watch.look, job.setting.campaign
+        )
         result = JobResult(time.monotonic() - started, len(_SINGLE.findall(output)))
         defect = _defect(job, processes, kept, watch, status, output)
         if isinstance(defect, Defect) and 0 < result.inputs <= len(files):
@@ -151,7 +162,7 @@ def running(work: Path) -> tuple[int, int]:
 
 def merge(job: Job, processes: Processes) -> bool:
     """Leaves of the corpus what is needed to reach all that it reaches. False where it stays as it is."""
-    merged = job.corpus.with_name(f"{job.corpus.name}.merged")
+    merged = job.work / "merged"
     shutil.rmtree(merged, ignore_errors=True)
     merged.mkdir(parents=True)
     command = [
@@ -162,13 +173,12 @@ def merge(job: Job, processes: Processes) -> bool:
         "-print_funcs=0",
     ]
     command += [f"-artifact_prefix={job.work}/merge-", str(merged), str(job.corpus)]
-    job.work.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + job.seconds
     with KeptInputs(job.work / _INPUTS) as kept:
         watch = Watch(kept, job.setting.time_limit * 2)
         status, _ = processes.run(
             command, _variables(job, kept), job.work / "merge.txt", job.seconds, job.work,
-            lambda: watch.look() or time.monotonic() > until,
+            lambda: watch.look() or time.monotonic() > until, job.setting.campaign,
         )  # fmt: skip
     if status != 0 or not any(merged.iterdir()):
         shutil.rmtree(merged, ignore_errors=True)

@@ -83,6 +83,7 @@ class Setting:
     fault: str | None = None  # of the seeded loader
     records: bool = True  # whether mutations keep the records of an input whole; else the fuzzer's own are made alone
     known: frozenset[str] = field(default_factory=frozenset)
+    campaign: Path | None = None  # its folder, of which a process can change what is its own
 
     @property
     def time_limit(self) -> int:
@@ -320,7 +321,7 @@ class Replayer:
         options = [f"-timeout={limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
         command: list[str | Path] = [self._program, *options, *self._before, file]
         with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
-            with guarded(command, variables, self.folder, output, errors) as process:
+            with guarded(command, variables, self.folder, output, errors, self._setting.campaign) as process:
                 status = self._status(process, kept, patience)
             return status, "".join(output_of(one).decode(errors="replace") for one in (errors, output))
 

@@ -157,6 +157,7 @@ class Process:
     def __init__(self, command: list[str], environment: Mapping[str, str], file_limit: int, **popen: Any) -> None:
         """`file_limit` is in bytes; the other arguments are those of Popen. Raises OSError."""
         user, way, hidden = popen.pop("user", -1), popen.pop("way", None), popen.pop("hidden", ())
+        own = guard.own_environment(hidden, popen.pop("kept", ()))
         self.descriptor, theirs = os.pipe2(os.O_CLOEXEC)
         try:
             line = guard.command(theirs, command, environment, file_limit, user, way)
@@ -164,7 +165,7 @@ class Process:
             popen["pass_fds"] = [*popen.get("pass_fds", ()), theirs]
             with _family.lock:
                 _family.prepare()
-                self._popen = subprocess.Popen(line, start_new_session=True, env=guard.own_environment(hidden), **popen)
+                self._popen = subprocess.Popen(line, start_new_session=True, env=own, **popen)
                 self.guard = self._popen.pid
                 _family.sessions.add(self.guard)
         except BaseException:

@@ -489,6 +489,7 @@ static int guard(const char *way)
     bool is_hidden = has_mounts && leave_shared_files(MAX_FILES * (uint64_t)file_size);
     if (has_mounts) {
         hide_own_vendors();
+        keep_folder();
     }
     int ends = notice_ends();
     if ((in_namespace && !start_init()) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, trouble) != 0) {

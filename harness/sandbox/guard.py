@@ -50,11 +50,15 @@ def share(library: Path) -> None:
     _shared[:] = [*(name for name in _shared if name not in names), *names][-_MOST_SHARED:]
 
 
-def own_environment(hidden: Iterable[str | os.PathLike[str]] = ()) -> Mapping[str, str]:
-    """The variables of the guard itself; `hidden` are folders of the machine that are to be empty for the program."""
+def own_environment(
+    hidden: Iterable[str | os.PathLike[str]] = (), kept: Iterable[str | os.PathLike[str]] = ()
+) -> Mapping[str, str]:
+    """The variables of the guard itself; `hidden` are folders of the machine that are to be empty for the program, and
+    of the first of `kept` it can change the other ones alone."""
     shared = {"CLHARNESS_SHARED": "".join(f"{name}/" for name in _shared)} if _shared else {}
     covered = os.pathsep.join(os.fspath(folder) for folder in hidden)
-    return shared | ({"CLHARNESS_HIDDEN": covered} if covered else {})
+    closed = os.pathsep.join(os.fspath(folder) for folder in kept)
+    return shared | {name: text for name, text in (("CLHARNESS_HIDDEN", covered), ("CLHARNESS_KEPT", closed)) if text}
 
 
 def _says(way: str, folder: Path | None = None) -> bytes:

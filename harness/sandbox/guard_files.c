@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -227,5 +228,49 @@ void hide_own_vendors(void)
             hide_folder(path);
         }
         more += length + (more[length] == ':');
+    }
+}
+
+/* The first of the names in a list with colons, and what comes after it; NULL where there is none. */
+static const char *next_name(const char *list, char name[PATH_MAX])
+{
+    size_t length = strcspn(list, ":");
+    if (length == 0 || length >= PATH_MAX) {
+        return NULL;
+    }
+    snprintf(name, PATH_MAX, "%.*s", (int)length, list);
+    return list + length + (list[length] == ':');
+}
+
+static bool make_read_only(const char *path)
+{
+    struct statvfs about;
+    if (mount(path, path, NULL, MS_BIND | MS_REC, NULL) != 0 || statvfs(path, &about) != 0) {
+        return false;
+    }
+    /* What the mount is like already must stay, where others made it. */
+    unsigned long flags = about.f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME);
+    flags |= about.f_flag & ST_RELATIME ? MS_RELATIME : 0;
+    return mount(NULL, path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL) == 0;
+}
+
+void keep_folder(void)
+{
+    char here[PATH_MAX];
+    char whole[PATH_MAX];
+    char name[PATH_MAX];
+    const char *names = getenv("CLHARNESS_KEPT");
+    names = names ? next_name(names, whole) : NULL;
+    if (!names) {
+        return;
+    }
+    for (names = next_name(names, name); names; names = next_name(names, name)) {
+        if (mount(name, name, NULL, MS_BIND | MS_REC, NULL) != 0) {
+            return;
+        }
+    }
+    /* Names from the working folder on lead through the new mounts only if that is looked up again. */
+    if (make_read_only(whole) && getcwd(here, sizeof here) && chdir(here) != 0) {
+        _exit(126);
     }
 }

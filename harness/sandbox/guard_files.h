@@ -24,4 +24,8 @@ bool return_to_shared_files(void);
  * of the guard has more folders, with a colon between them, that are empty for the program. */
 void hide_own_vendors(void);
 
+/* With mounts of its own, the program can change nothing in the first folder of the guard's variable CLHARNESS_KEPT but
+ * in those after it, with a colon before each, which lie there, as far as this machine allows that. */
+void keep_folder(void);
+
 #endif
