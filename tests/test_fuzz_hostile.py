@@ -155,6 +155,15 @@ def test_what_ended_a_process_is_said(hostile: Callable[..., Setting], tmp_path:
     assert isinstance(finding, Finding) and finding.stable and words in finding.sentence, finding
 
 
+def test_subject_that_removes_what_is_in_its_folder_is_replayed(
+    hostile: Callable[..., Setting], tmp_path: Path
+) -> None:
+    setting = hostile('system("rm -rf ./*"); _exit(0)', before=20)
+    before = tuple(b"%d" % number for number in range(40))
+    finding = kept(tmp_path, setting, ProcessEnd(Defect("crash", "status0@nowhere", "it ended"), b"1", before))
+    assert isinstance(finding, Finding) and finding.stable and finding.before, finding
+
+
 def test_deed_of_a_later_call_is_replayed_with_those_before(hostile: Callable[..., Setting], tmp_path: Path) -> None:
     setting = hostile("_exit(0)", before=20)
     before = tuple(b"%d" % number for number in range(40))

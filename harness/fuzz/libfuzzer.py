@@ -89,7 +89,7 @@ def run_singly(job: Job, files: Sequence[Path], processes: Processes) -> JobResu
         result = JobResult(time.monotonic() - started, len(_SINGLE.findall(output)))
         defect = _defect(job, processes, kept, watch, status, output)
         if isinstance(defect, Defect) and 0 < result.inputs <= len(files):
-            result.ends.append(_ended(job, kept, defect, files[result.inputs - 1].read_bytes()))
+            result.ends.append(_ended(job, kept, defect, _content(files[result.inputs - 1])))
     return result
 
 
@@ -137,8 +137,16 @@ def _artifact(folder: Path) -> bytes | None:
     """The input that libFuzzer has noticed the end in. A subject may have handlers of signals of its own, and may have
     removed the folder."""
     try:
-        return max(folder.iterdir(), key=lambda path: path.stat().st_mtime).read_bytes()
+        return _content(max(folder.iterdir(), key=lambda path: path.stat().st_mtime))
     except (OSError, ValueError):
+        return None
+
+
+def _content(file: Path) -> bytes | None:
+    """None where the subject has removed it."""
+    try:
+        return file.read_bytes()
+    except OSError:
         return None
 
 

@@ -265,6 +265,7 @@ class Replayer:
         self._program, self._setting, self.folder = program, setting, folder
         self.limit = limit or setting.time_limit
         self.patience = self.limit * 4 + 10.0  # seconds, after which nobody else will end it
+        self._here = folder / "here"  # what the subject can change
         self._known: Path | None = None
         self._before: list[Path] = []
         self.symbolizes = True
@@ -285,7 +286,7 @@ class Replayer:
 
     def replay_file(self, file: Path, extra: Mapping[str, str] | None = None) -> Replay:
         """As replay(), for an input in a file."""
-        with KeptInputs(self.folder / "inputs") as kept:
+        with KeptInputs(self._here / "inputs") as kept:
             variables = self._setting.replay_variables(self._known) | {VARIABLE: str(kept.path)} | dict(extra or {})
             try:
                 status, output = self._run(
@@ -308,7 +309,7 @@ class Replayer:
     def _hangs(self, file: Path, variables: Mapping[str, str]) -> bool:
         """Whether an input that took too long by the clock does so by the time that its process can use, too."""
         try:
-            with KeptInputs(self.folder / "inputs") as kept:
+            with KeptInputs(self._here / "inputs") as kept:
                 return self._run(file, 0, environment(variables, symbolize=False), kept, self.limit)[0] is None
         except Starved:
             return False
@@ -321,7 +322,7 @@ class Replayer:
         options = [f"-timeout={limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
         command: list[str | Path] = [self._program, *options, *self._before, file]
         with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
-            with guarded(command, variables, self.folder, output, errors, self._setting.campaign) as process:
+            with guarded(command, variables, self._here, output, errors, self._setting.campaign) as process:
                 status = self._status(process, kept, patience)
             return status, "".join(output_of(one).decode(errors="replace") for one in (errors, output))
 
