@@ -126,9 +126,10 @@ def test_subject_does_not_say_what_was_found(tmp_path: Path, status: int, words:
     assert end.defect.key == key
 
 
-def test_turn_that_does_not_end_is_a_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the fuzzer does not notice it, because its signals are blocked."""
-    monkeypatch.setattr(Watch, "look", lambda self: setattr(self, "is_stuck", True))
+@pytest.mark.parametrize("sign", ["is_stuck", "is_slow"])
+def test_turn_that_does_not_end_is_a_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sign: str) -> None:
+    """Also where the fuzzer does not notice it, because its signals are blocked, and where the time is over before."""
+    monkeypatch.setattr(Watch, "look", lambda self: setattr(self, sign, True))
     (end,) = result_of(Ended(None, b"", (b"one",), 3), tmp_path).ends
     assert (end.defect.kind, end.data) == ("hang", b"one")
     assert result_of(Ended(0, b"", (b"one",), 4, finished=True), tmp_path).ends == [], "it has ended meanwhile"

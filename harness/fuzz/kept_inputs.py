@@ -98,7 +98,7 @@ class Watch:
         """`limit` is in seconds."""
         self._kept, self._limit = kept, limit
         self._turn, self._since = 0, time.monotonic()
-        self.is_stuck = False
+        self.is_stuck = self.is_slow = False  # it is stuck, or would be if there were more time
 
     def look(self) -> bool:
         """Gives whether it is stuck; to be asked now and then."""
@@ -106,4 +106,5 @@ class Watch:
         if turn != self._turn or not (turn % 2 or self._kept.is_finished):
             self._turn, self._since = turn, now
         self.is_stuck = now - self._since > self._limit
+        self.is_slow = now - self._since > self._limit / 2
         return self.is_stuck

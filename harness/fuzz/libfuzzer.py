@@ -125,7 +125,7 @@ def _defect(
     if reason := stop_reason(kept, status, said):
         return reason
     if status is None:
-        return STUCK if watch.is_stuck else None
+        return STUCK if watch.is_stuck or (watch.is_slow and not processes.stop.is_set()) else None
     if not kept.is_cut_short(status):
         return left_of(kept)
     # It may be the campaign that ended it, before it was ready for that: then nobody says anything.
