@@ -319,3 +319,20 @@ def processes_in(folder: Path) -> list[str]:
 
 def state_of(process: Path) -> str:
     return (process / "stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_variables_of_the_user_are_in_no_list_of_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_PASSWORD", "very secret")
+    seen: list[bytes] = []
+
+    def look() -> bool:
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                seen.append(file.read_bytes())
+        return (tmp_path / "ready").exists()
+
+    script = "echo $A_PASSWORD >ready; sleep 60"
+    job.Processes().run(["sh", "-c", script], {}, tmp_path / "log", 60.0, tmp_path, look)
+    assert (tmp_path / "ready").read_text() == "very secret\n"
+    assert any(b"A_PASSWORD >ready" in arguments for arguments in seen), "the control"
+    assert not any(b"very secret" in arguments for arguments in seen)

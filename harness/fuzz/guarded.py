@@ -44,6 +44,7 @@ class Guarded(Process):
             stdout=output,
             stderr=errors or output,
             kept=[campaign, folder] if campaign else [],
+            unlisted=True,
         )
 
     def has_ended(self, seconds: float) -> bool:

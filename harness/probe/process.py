@@ -158,6 +158,8 @@ class Process:
         """`file_limit` is in bytes; the other arguments are those of Popen. Raises OSError."""
         user, way, hidden = popen.pop("user", -1), popen.pop("way", None), popen.pop("hidden", ())
         own = guard.own_environment(hidden, popen.pop("kept", ()))
+        if popen.pop("unlisted", False):  # a user's own variables, which others on the machine may not read
+            own, environment = {**environment, **own}, {}
         self.descriptor, theirs = os.pipe2(os.O_CLOEXEC)
         try:
             line = guard.command(theirs, command, environment, file_limit, user, way)

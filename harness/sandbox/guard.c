@@ -6,7 +6,8 @@
  *
  * STATUS is a descriptor that says "pid NUMBER\n" once the program runs ("exposed NUMBER\n" where it can reach the
  * sandboxes of others, "error ERRNO\n" where it cannot be), then "exit CODE\n" or "signal NUMBER\n". It is closed
- * without that where the guard was ended. The program gets the environment that is listed and no other, signals as a
+ * without that where the guard was ended. The program gets the environment that is listed and no other (the guard's own
+ * where none is listed: others on the machine can read a list of arguments), signals as a
  * fresh login has them, a session of its own, no core files, no file larger than FILE_SIZE bytes, and the number USER
  * as user and group unless that is -1; where this machine allows that, a name of the host and shared memory, semaphores
  * and message queues (System V, POSIX) of its own, because these outlive processes. It can neither set the clock, end
@@ -537,7 +538,7 @@ void guard_main(char **arguments, guard_application *in_its_place, long number)
     fcntl(status_fd, F_SETFD, FD_CLOEXEC);
     user = strtol(arguments[3], NULL, 10);
     *end = NULL;
-    environment = arguments + 5;
+    environment = arguments[5] ? arguments + 5 : environ;
     program = end + 1;
     application = in_its_place;
     wanted = number ? (pid_t)number : getpid();
