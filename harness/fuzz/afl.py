@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.fuzz.builds import afl_mutator
 from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes, add_inputs
 from harness.fuzz.kept_inputs import VARIABLE, KeptInputs
-from harness.fuzz.target_process import Replayer, left_of
+from harness.fuzz.target_process import Replayer
 
 _VARIABLES = {
     "AFL_NO_UI": "1",
@@ -51,7 +51,8 @@ def run(job: Job, processes: Processes, until_crash: bool = False) -> JobResult:
     with KeptInputs(job.work / "inputs") as kept:
         variables[VARIABLE] = str(kept.path)
         status, output = processes.run(command, variables, log, job.seconds, job.work, campaign=job.setting.campaign)
-        left, inputs, ended = left_of(kept), kept.inputs(), kept.ended()[:_MOST_ENDED]
+        # Its processes do not come to an end by themselves: what an input leaves changed is seen in a replay.
+        others = [*kept.ended()[:_MOST_ENDED], *kept.inputs()[-1:]]
     result = JobResult(time.monotonic() - started)
     after = _statistics(session)
     result.inputs = max(0, after.get("execs_done", 0) - before.get("execs_done", 0))
@@ -60,8 +61,7 @@ def run(job: Job, processes: Processes, until_crash: bool = False) -> JobResult:
     if (results / "queue").is_dir():
         add_inputs(results / "queue", job.corpus)
     crashes = [file for kind in ("crashes", "hangs") for file in sorted((results / kind).glob("id:*"))]
-    result.ends = _process_ends(job, [*_contents(crashes), *_contents(_passed_over(job, output)), *ended])
-    result.ends += [ProcessEnd(left, inputs[-1], tuple(inputs[:-1]))] if left and inputs else []
+    result.ends = _process_ends(job, [*_contents(crashes), *_contents(_passed_over(job, output)), *others])
     for file in crashes:
         file.unlink()
     if status not in (0, None) and not processes.stop.is_set():
