@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from harness.bench import suites
 from harness.bench.suites import measure_suites, suite_lines
 from harness.build import ROOT, build
 from harness.errors import HarnessError
@@ -24,6 +26,11 @@ def test_parts_make_up_the_whole() -> None:
     text = suite_lines(numbers)
     assert text[0].startswith(f"a case: {numbers['case_ms']:.1f} ms") and str(build().reference_loader) in text[-1]
     assert all(len(line) <= 120 for line in text[:-1])
+
+
+def test_parts_make_up_the_whole_also_where_none_was_seen_at_work() -> None:
+    assert suites._parts(Counter(), 3.63) == {accounts.REST: 3.63}
+    assert suites._parts(Counter({"checks": 3, "sessions": 1}), 2.0) == {"checks": 1.5, "sessions": 0.5}
 
 
 def test_suites_that_do_not_run_are_an_error() -> None:
