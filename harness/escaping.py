@@ -7,7 +7,6 @@ what stands around them, line breaks, and the end of whatever it is quoted in.
 
 from __future__ import annotations
 
-import html
 import os
 import re
 from collections.abc import Mapping
@@ -55,6 +54,8 @@ def xml(text: str) -> str:
 
 def markdown(text: str) -> str:
     """Text for a line or a cell of a table that Markdown and HTML leave as it is."""
+    import html  # no other command needs its table of 2,200 names
+
     clean = html.escape(printable(text), quote=False).replace("\n", " ")
     for special in "\\|*_`[]":
         clean = clean.replace(special, "\\" + special)
