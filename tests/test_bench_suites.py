@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import json
+import os
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from harness.bench import suites
 from harness.bench.suites import measure_suites, suite_lines
 from harness.build import ROOT, build
 from harness.errors import HarnessError
@@ -28,9 +29,10 @@ def test_parts_make_up_the_whole() -> None:
     assert all(len(line) <= 120 for line in text[:-1])
 
 
-def test_parts_make_up_the_whole_also_where_none_was_seen_at_work() -> None:
-    assert suites._parts(Counter(), 3.63) == {accounts.REST: 3.63}
-    assert suites._parts(Counter({"checks": 3, "sessions": 1}), 2.0) == {"checks": 1.5, "sessions": 0.5}
+def test_time_in_which_no_look_was_taken_has_a_part(tmp_path: Path) -> None:
+    kept = accounts.Accounts(str(tmp_path / "numbers"), 1)
+    kept._write()
+    assert json.loads((tmp_path / f"numbers.{os.getpid()}").read_text())["samples"] == {accounts.REST: 1}
 
 
 def test_suites_that_do_not_run_are_an_error() -> None:

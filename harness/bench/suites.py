@@ -15,7 +15,6 @@ from typing import Any
 
 from harness.build import ROOT
 from harness.errors import Exit, HarnessError
-from harness.run import accounts
 from harness.sandbox import Sandbox
 from harness.subject.loader import Loader
 
@@ -31,8 +30,8 @@ def measure_suites(path: Path, cases: int = CASES, selection: Sequence[str] = ()
     Raises HarnessError where nothing ran.
     """
     with tempfile.TemporaryDirectory(prefix="clharness-bench-") as folder:
-        kept = Path(folder) / "accounts"
-        command = [sys.executable, "-P", "-m", "harness.run.accounts", str(kept), str(cases)]
+        accounts = Path(folder) / "accounts"
+        command = [sys.executable, "-P", "-m", "harness.run.accounts", str(accounts), str(cases)]
         command += ["loader", str(path), "-j", "1", "--json", f"{folder}/records.jsonl", *selection]
         done = subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, **_QUIET)
         parts = [json.loads(file.read_text()) for file in sorted(Path(folder).glob("accounts.*"))]
@@ -45,6 +44,7 @@ def measure_suites(path: Path, cases: int = CASES, selection: Sequence[str] = ()
     python, processes, sessions = (
         sum(part[name] for part in parts) / count for name in ("python_s", "processes_s", "sessions")
     )
+    every = sum(samples.values()) or 1
     loader = Loader(path)
     empty = _session(loader, 0)
     return {
@@ -52,18 +52,12 @@ def measure_suites(path: Path, cases: int = CASES, selection: Sequence[str] = ()
         "cases": count,
         "case_ms": round(1e3 * (python + processes), 3),
         "python_ms": round(1e3 * python, 3),
-        "python_parts_ms": _parts(samples, 1e3 * python),
+        "python_parts_ms": {name: round(1e3 * python * n / every, 3) for name, n in samples.most_common()},
         "processes_ms": round(1e3 * processes, 3),
         "sessions": round(sessions, 2),
         "session_ms": round(empty, 3),
         "vendor_ms": round(_session(loader, 1) - empty, 3),
     }
-
-
-def _parts(samples: Counter[str], whole: float) -> dict[str, float]:
-    """The whole, shared by how often each part was seen at work: of few and short cases, none may have been."""
-    seen = samples or Counter({accounts.REST: 1})
-    return {name: round(whole * count / seen.total(), 3) for name, count in seen.most_common()}
 
 
 _QUIET: dict[str, Any] = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL}

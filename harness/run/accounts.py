@@ -93,7 +93,7 @@ class Accounts:
             "sessions": self._sessions,
             "python_s": self._python,
             "processes_s": self._processes,
-            "samples": self._samples,
+            "samples": self._samples or {REST: 1},  # of few and short cases no look may have been taken
         }
         Path(f"{self._file}.{os.getpid()}").write_text(json.dumps(numbers))
 
