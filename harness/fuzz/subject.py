@@ -13,6 +13,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 
 from harness.errors import UsageError
+from harness.probe.process import no_session
 from harness.subject.library import SharedLibrary, read_library, require_this_machine
 
 _EXAMPLE = "build/libOpenCL.so.1"
@@ -89,7 +90,8 @@ def places_of(library: Path, address: int) -> list[str]:
         command = [tool, f"--exe={library}", "--functions", "--inlines", "--pretty-print", hex(address)]
     else:
         return []
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    with no_session():
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     lines = [line.strip().removeprefix("(inlined by) ") for line in done.stdout.splitlines()]
     return [line for line in lines if line and "??" not in line]
 
