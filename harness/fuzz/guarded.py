@@ -9,7 +9,7 @@ import contextlib
 import os
 import shutil
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -22,7 +22,7 @@ _SHOWN = 4 << 20  # bytes of output that are looked at, from its begin and from 
 
 
 class Guarded(Process):
-    """Runs in a folder, which has to be its own."""
+    """Runs in a folder, which has to be its own. As a context, at whose end nothing is left of it."""
 
     def __init__(
         self,
@@ -47,6 +47,12 @@ class Guarded(Process):
             unlisted=True,
         )
 
+    def __enter__(self) -> Guarded:
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self.end()
+
     def has_ended(self, seconds: float) -> bool:
         """Whether it ends within this time."""
         return has_ended(self.descriptor, seconds)
@@ -64,23 +70,6 @@ class Guarded(Process):
         """How it ended, which it has: its exit code, or the number of a signal below 0."""
         status = self.status()
         return -signal.SIGKILL if status is None else status
-
-
-@contextlib.contextmanager
-def guarded(
-    command: Sequence[str | Path],
-    variables: Mapping[str, str],
-    folder: Path,
-    output: IO[bytes],
-    errors: IO[bytes] | None = None,
-    campaign: Path | None = None,
-) -> Iterator[Guarded]:
-    """Such a process, at whose end nothing is left of it."""
-    process = Guarded(command, variables, folder, output, errors, campaign)
-    try:
-        yield process
-    finally:
-        process.end()
 
 
 def begin_anew(file: IO[bytes]) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.fuzz.guarded import begin_anew, guarded, output_of
+from harness.fuzz.guarded import Guarded, begin_anew, output_of
 from harness.fuzz.target_process import Defect, Setting, environment
 
 _GRACE = 60.0  # seconds that a process may take longer than it was told to
@@ -79,7 +79,7 @@ class Processes:
         log.unlink(missing_ok=True)
         with (
             log.open("a+b") as output,
-            guarded(command, environment(variables), folder, output, campaign=campaign) as process,
+            Guarded(command, environment(variables), folder, output, campaign=campaign) as process,
         ):
             until = time.monotonic() + seconds + _GRACE
             status = None

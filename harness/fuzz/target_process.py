@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.errors import HarnessError
-from harness.fuzz.guarded import Guarded, guarded, output_of
+from harness.fuzz.guarded import Guarded, output_of
 from harness.fuzz.kept_inputs import VARIABLE, KeptInputs
 from harness.fuzz.subject import FuzzSubject, symbolizer
 from harness.probe.patience import TICK, Meter, Starved, wall_limit
@@ -322,7 +322,7 @@ class Replayer:
         options = [f"-timeout={limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
         command: list[str | Path] = [self._program, *options, *self._before, file]
         with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
-            with guarded(command, variables, self._here, output, errors, self._setting.campaign) as process:
+            with Guarded(command, variables, self._here, output, errors, self._setting.campaign) as process:
                 status = self._status(process, kept, patience)
             return status, "".join(output_of(one).decode(errors="replace") for one in (errors, output))
 
