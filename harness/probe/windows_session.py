@@ -35,6 +35,7 @@ class Held(NamedTuple):
     adapters: int  # handles of D3DKMT
     dxgi: int  # references to objects
     libraries: int  # how often libraries were loaded and not freed
+    of_system: int  # the system's libraries among them
     blocks: int  # of memory, where the heap is a guarded one
     refused: int  # not held: how often something was closed that was not open any more
 

@@ -62,15 +62,21 @@ static list_function *list_adapters;
 static query_function *query_adapter;
 static close_function *close_adapter;
 
-static bool find_functions(void)
+/* The library of the kernel's functions, to be given to FreeLibrary(), or NULL where it has not all of them. */
+static HMODULE open_kernel(void)
 {
-    HMODULE gdi = LoadLibraryA("gdi32.dll"); /* stays: nearly every process has it */
-    if (gdi) {
-        list_adapters = (list_function *)(uintptr_t)GetProcAddress(gdi, "D3DKMTEnumAdapters2");
-        query_adapter = (query_function *)(uintptr_t)GetProcAddress(gdi, "D3DKMTQueryAdapterInfo");
-        close_adapter = (close_function *)(uintptr_t)GetProcAddress(gdi, "D3DKMTCloseAdapter");
+    HMODULE gdi = LoadLibraryA("gdi32.dll");
+    if (!gdi) {
+        return NULL;
     }
-    return list_adapters && query_adapter && close_adapter;
+    list_adapters = (list_function *)(uintptr_t)GetProcAddress(gdi, "D3DKMTEnumAdapters2");
+    query_adapter = (query_function *)(uintptr_t)GetProcAddress(gdi, "D3DKMTQueryAdapterInfo");
+    close_adapter = (close_function *)(uintptr_t)GetProcAddress(gdi, "D3DKMTCloseAdapter");
+    if (!list_adapters || !query_adapter || !close_adapter) {
+        FreeLibrary(gdi);
+        return NULL;
+    }
+    return gdi;
 }
 
 /* The adapters, to be given to free(). They come and go: where there are more than a moment ago, it asks again. */
@@ -193,7 +199,8 @@ static void use_in_order(const struct kernel_adapter *adapters, bool *used, ULON
 void adapters_each(const wchar_t *name, void (*use)(const char *library))
 {
     ULONG count = 0;
-    struct kernel_adapter *adapters = find_functions() ? adapters_now(&count) : NULL;
+    HMODULE kernel = open_kernel();
+    struct kernel_adapter *adapters = kernel ? adapters_now(&count) : NULL;
     bool *used = adapters ? calloc(count, sizeof *used) : NULL;
     if (used) {
         use_in_order(adapters, used, count, name, use);
@@ -206,4 +213,7 @@ void adapters_each(const wchar_t *name, void (*use)(const char *library))
     }
     free(used);
     free(adapters);
+    if (kernel) {
+        FreeLibrary(kernel);
+    }
 }

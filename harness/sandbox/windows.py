@@ -199,6 +199,14 @@ class Machine:
         """A system that refuses LOAD_WITH_ALTERED_SEARCH_PATH for relative paths, for which it is undefined."""
         self.lines.append("strict-paths")
 
+    def failing(self, question: str) -> None:
+        """The system fails to answer, with the answer left behind.
+
+        question: "count-of-adapters" or "list-of-adapters" of the kernel, "length-of-devices" or "list-of-devices" of
+        the configuration manager.
+        """
+        self.lines.append(f"fails {question}")
+
     def class_numbers(self) -> None:
         """A configuration manager that tells the class of a device as a number to who has no room for its text."""
         self.lines.append("class-numbers")

@@ -7,6 +7,7 @@
 
 /* NTSTATUS */
 #define SUCCESS ((LONG)0)
+#define UNSUCCESSFUL ((LONG)0xC0000001)
 #define INVALID_PARAMETER ((LONG)0xC000000D)
 #define BUFFER_TOO_SMALL ((LONG)0xC0000023)
 #define NOT_FOUND ((LONG)0xC0000225)
@@ -90,12 +91,15 @@ static LONG fill(ULONG *count, struct adapter_info *to)
         for (unsigned i = 0; i < machine.adapter_count; i++) {
             machine.adapters[i].late = false;
         }
-        return SUCCESS;
+        return machine.fails == FAILS_COUNT_OF_ADAPTERS ? UNSUCCESSFUL : SUCCESS;
     }
     if (*count < all) {
         return BUFFER_TOO_SMALL;
     }
     *count = list(to);
+    if (machine.fails == FAILS_LIST_OF_ADAPTERS) { /* nothing is opened, whatever stands there */
+        return UNSUCCESSFUL;
+    }
     held += (long)*count;
     return SUCCESS;
 }

@@ -72,7 +72,7 @@ static CONFIGRET WINAPI hook_CM_Get_Device_ID_List_SizeW(PULONG length, PCWSTR f
     for (unsigned i = 0; i < machine.device_count; i++) {
         machine.devices[i].late = false;
     }
-    return CR_SUCCESS;
+    return machine.fails == FAILS_LENGTH_OF_DEVICES ? CR_FAILURE : CR_SUCCESS;
 }
 
 static CONFIGRET WINAPI hook_CM_Get_Device_ID_List_SizeA(PULONG length, PCSTR filter, ULONG flags)
@@ -90,7 +90,7 @@ static CONFIGRET WINAPI hook_CM_Get_Device_ID_ListW(PCWSTR filter, PWSTR to, ULO
         return CR_BUFFER_SMALL;
     }
     list(filter, flags, to);
-    return CR_SUCCESS;
+    return machine.fails == FAILS_LIST_OF_DEVICES ? CR_FAILURE : CR_SUCCESS;
 }
 
 static CONFIGRET WINAPI hook_CM_Get_Device_ID_ListA(PCSTR filter, PSTR to, ULONG room, ULONG flags)
@@ -98,7 +98,7 @@ static CONFIGRET WINAPI hook_CM_Get_Device_ID_ListA(PCSTR filter, PSTR to, ULONG
     WCHAR text[128];
     static WCHAR names[MAX_DEVICES * 64 + 1];
     CONFIGRET result = hook_CM_Get_Device_ID_ListW(wide(filter, text, 128), to ? names : NULL, room, flags);
-    if (result == CR_SUCCESS) {
+    if (result == CR_SUCCESS || result == CR_FAILURE) {
         narrow(names, to, list(wide(filter, text, 128), flags, NULL));
     }
     return result;

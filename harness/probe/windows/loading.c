@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Libraries that the system has or has not, and keys that are made (Microsoft Learn, libloaderapi.h, winreg.h). */
+#include "log.h"
 #include "machine.h"
 
 #include <string.h>
@@ -44,10 +45,33 @@ static bool is_absent(const WCHAR *path)
 }
 
 static long libraries;
+static long libraries_of_system;
 
 long libraries_held(void)
 {
     return libraries;
+}
+
+long system_libraries_held(void)
+{
+    return libraries_of_system;
+}
+
+/* Stands for DXGI's library, which no process needs to have: who loads it for a while gives it back. */
+static HMODULE dxgi_library(void)
+{
+    return GetModuleHandleW(L"ntdll.dll");
+}
+
+/* Whether it is one of the system's folder, or stands for one: no vendor or layer. */
+static bool is_of_system(HMODULE library)
+{
+    WCHAR folder[MAX_PATH];
+    WCHAR path[MAX_PATH];
+    UINT length = GetSystemDirectoryW(folder, MAX_PATH);
+    DWORD got = GetModuleFileNameW(library, path, MAX_PATH);
+    return library == GetModuleHandleW(NULL) ||
+           (length > 0 && length < MAX_PATH && got > length && _wcsnicmp(path, folder, length) == 0);
 }
 
 static HMODULE counted(HMODULE library)
@@ -55,13 +79,10 @@ static HMODULE counted(HMODULE library)
     if (library) {
         InterlockedIncrement(&libraries);
     }
+    if (library && is_of_system(library)) {
+        InterlockedIncrement(&libraries_of_system);
+    }
     return library;
-}
-
-/* Stands for DXGI's library, which no process needs to have: who loads it for a while gives it back. */
-static HMODULE dxgi_library(void)
-{
-    return GetModuleHandleW(L"ntdll.dll");
 }
 
 /* The program stands for gdi32, which stays in nearly every process. */
@@ -106,12 +127,37 @@ static HMODULE WINAPI hook_LoadLibraryA(LPCSTR path)
     return hook_LoadLibraryExA(path, NULL, 0);
 }
 
+static bool process_ends;
+
+void loading_ends(void)
+{
+    process_ends = true;
+}
+
+/* A line of the call log, for what happens when nobody can ask any more. */
+static void tell_that_it_is_freed(HMODULE library)
+{
+    struct calllog_line line;
+    char path[MAX_PATH] = "";
+    GetModuleFileNameA(library, path, MAX_PATH);
+    calllog_begin(&probe_log, &line, CALLLOG_EVENT, "application", "freed at the end", NULL, 0);
+    calllog_string(&line, "detail", path, strlen(path));
+    calllog_commit(&probe_log, &line);
+}
+
 static BOOL WINAPI hook_FreeLibrary(HMODULE library)
 {
+    bool of_system = is_of_system(library);
+    if (process_ends && !of_system) {
+        tell_that_it_is_freed(library);
+    }
     BOOL freed = FreeLibrary(library);
     count_close(library, freed);
     if (freed) {
         InterlockedDecrement(&libraries);
+    }
+    if (freed && of_system) {
+        InterlockedDecrement(&libraries_of_system);
     }
     if (freed && library == dxgi_library()) {
         dxgi_count(-1);

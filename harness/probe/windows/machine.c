@@ -261,6 +261,16 @@ static const char *set_strict_paths(char **words)
     return NULL;
 }
 
+static const char *set_failure(char **words)
+{
+    machine.fails = strcmp(words[0], "count-of-adapters") == 0   ? FAILS_COUNT_OF_ADAPTERS
+                    : strcmp(words[0], "list-of-adapters") == 0  ? FAILS_LIST_OF_ADAPTERS
+                    : strcmp(words[0], "length-of-devices") == 0 ? FAILS_LENGTH_OF_DEVICES
+                    : strcmp(words[0], "list-of-devices") == 0   ? FAILS_LIST_OF_DEVICES
+                                                                 : FAILS_NOTHING;
+    return machine.fails ? NULL : "not a question that the system may fail to answer";
+}
+
 static const char *set_heap(char **words)
 {
     machine.heap = strcmp(words[0], "end") == 0     ? HEAP_GUARDS_END
@@ -293,6 +303,7 @@ static const struct {
     {"no-token", 0, set_no_token},
     {"class-numbers", 0, set_class_numbers},
     {"heap", 1, set_heap},
+    {"fails", 1, set_failure},
     {"strict-paths", 0, set_strict_paths},
     {"adapter-translated", 3, add_translated_value},
 };

@@ -34,6 +34,9 @@
  *                                   "fail"
  *   no-token                        the process cannot ask what it may do
  *   class-numbers                   the class of a device is told as a number of 16 bytes to who has no room for a text
+ *   fails QUESTION                  the system fails to answer, with the answer left behind: "count-of-adapters" and
+ *                                   "list-of-adapters" of the kernel, "length-of-devices" and "list-of-devices" of the
+ *                                   configuration manager
  *   strict-paths                    LOAD_WITH_ALTERED_SEARCH_PATH is refused for a relative path, for which it is undefined
  *   heap WAY                        misuse of the subject's heap is a crash: past the "end" of blocks, or before their
  *                                   "front"
@@ -96,6 +99,15 @@ struct package {
     bool removed; /* it was counted */
 };
 
+/* What the system may fail to answer. */
+enum question {
+    FAILS_NOTHING,
+    FAILS_COUNT_OF_ADAPTERS,
+    FAILS_LIST_OF_ADAPTERS,
+    FAILS_LENGTH_OF_DEVICES,
+    FAILS_LIST_OF_DEVICES,
+};
+
 struct machine {
     struct adapter adapters[MAX_ADAPTERS];
     unsigned adapter_count;
@@ -115,6 +127,7 @@ struct machine {
     bool no_token;
     bool class_numbers;
     bool strict_paths;
+    enum question fails;
     enum { HEAP_OF_SYSTEM, HEAP_GUARDS_END, HEAP_GUARDS_FRONT } heap;
     HKEY root; /* of the volatile tree */
 };
@@ -152,12 +165,18 @@ long closes_refused(void);
 /* --- what the subject has not given back, of what is not a handle of the system --- */
 
 /* Handles of adapters (adapters.c), references to DXGI's objects and its library (dxgi.c), libraries that were loaded
- * and not freed (loading.c), and blocks of a heap that is guarded (heap.c). */
+ * and not freed, and those of the system among them (loading.c), and blocks of a heap that is guarded (heap.c). */
 long adapters_held(void);
 long dxgi_held(void);
 void dxgi_count(long more);
 long libraries_held(void);
+long system_libraries_held(void);
 long blocks_held(void);
+
+/* --- loading.c --- */
+
+/* From now on what the subject frees is told in the call log: the process ends. */
+void loading_ends(void);
 
 /* --- hooks.c --- */
 

@@ -206,8 +206,9 @@ static void count_handles(const struct argument *a, const struct reply *reply)
     char text[128];
     (void)a;
     reply_bytes(reply, text,
-                (size_t)snprintf(text, sizeof text, "%lu %ld %ld %ld %ld %ld", own_handles(), adapters_held(),
-                                 dxgi_held(), libraries_held(), blocks_held(), closes_refused()));
+                (size_t)snprintf(text, sizeof text, "%lu %ld %ld %ld %ld %ld %ld", own_handles(), adapters_held(),
+                                 dxgi_held(), libraries_held(), system_libraries_held(), blocks_held(),
+                                 closes_refused()));
 }
 
 static void show_code_page(const struct argument *a, const struct reply *reply)

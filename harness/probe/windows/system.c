@@ -185,4 +185,5 @@ bool system_replace_standard(int file)
 void system_end(void)
 {
     registry_close();
+    loading_ends();
 }

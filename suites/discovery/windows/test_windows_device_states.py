@@ -50,6 +50,27 @@ def test_value_that_is_removed_once_it_was_measured_is_not_used(
         assert set(cl.platform_names()) - {"removed"} == {"driver", "registered"}  # who asks once has it
 
 
+@requirement("DISC-WIN-021")
+@pytest.mark.parametrize("question", ["count-of-adapters", "list-of-adapters", "length-of-devices", "list-of-devices"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_list_that_the_system_fails_to_give_is_not_used(
+    loader: WindowsLoader, sandbox: Sandbox, count: int, question: str
+) -> None:
+    """Where the kernel or the configuration manager fails to list devices, what it leaves names no vendor."""
+    of_kernel = question.endswith("adapters")
+    if not of_kernel:
+        sandbox.older_system()
+    for number in range(count):
+        sandbox.adapter(vendor=sandbox.icd(f"device{number}"), kernel=of_kernel, devices=not of_kernel)
+    sandbox.registry_vendor(sandbox.icd("registered"))
+    sandbox.failing(question)
+    with loader.start(sandbox, late=True) as cl:
+        before = cl.held().refused
+        cl.open()
+        assert cl.platform_names() == ["registered"]
+        assert cl.held().refused == before  # adapters that nobody opened
+
+
 @requirement("DISC-WIN-010")
 @pytest.mark.parametrize("problem", [1, 10, 22, 28, 43])
 def test_device_with_another_problem(loader: WindowsLoader, sandbox: Sandbox, problem: int, record: Record) -> None:

@@ -85,6 +85,23 @@ def test_repeated_discoveries_leave_nothing_open(
     assert held[1:] == held[1:2] * (ROUNDS - 1), f"{held[-1] - held[1]} more of {what} after {ROUNDS - 2} more rounds"
 
 
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize("machine", MACHINES)
+def test_libraries_of_the_system_are_let_go(loader: WindowsLoader, sandbox: Sandbox, machine: str) -> None:
+    """A library of the system that is loaded for its functions is freed as often, however often the loader comes."""
+    MACHINES[machine](sandbox)
+    with loader.start(sandbox, late=True) as cl:
+        held: list[int] = []
+        for _ in range(ROUNDS):
+            cl.open()
+            cl.platform_names()
+            cl.close()
+            held.append(cl.held().of_system)
+        if cl.maps(loader.path):
+            raise Unsupported("loader", "this loader stays in the process")
+    assert held[-1] <= held[1], f"{held[-1] - held[1]} more libraries of the system after {ROUNDS - 2} more rounds"
+
+
 def growth(loader: WindowsLoader, sandbox: Sandbox, what: str) -> int:
     """How much more of something the process holds with each time that the loader is opened, used and closed."""
     with loader.start(sandbox, late=True, guarded_heap=what == "blocks") as cl:

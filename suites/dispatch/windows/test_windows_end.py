@@ -7,25 +7,40 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check import Sandbox, Unsupported, WindowsLoader, requirement
+from harness.check import LEGACY, MockIcd, Sandbox, WindowsLoader, requirement
 
 Record = Callable[[str], None]
 
 
+BOTH = "cl_khr_icd cl_khr_icd_unloadable"
+WAYS: dict[str, Callable[[Sandbox, MockIcd], object]] = {
+    "the Vendors key": lambda sandbox, mock: sandbox.registry_vendor(mock),
+    "the kernel": lambda sandbox, mock: sandbox.adapter(vendor=mock, devices=False),
+    "a device": lambda sandbox, mock: sandbox.adapter(vendor=mock, kernel=False),
+}
+
+
 @requirement("DISP-DEI-005")
-@pytest.mark.parametrize("count", [1, 2])
-def test_nothing_is_removed_where_the_process_ends(loader: WindowsLoader, sandbox: Sandbox, count: int) -> None:
-    """Layers are deinitialised where the loader is unloaded, and not where the process ends (DllMain's argument)."""
-    loader.require("initialises layers with properties")
-    sandbox.vendor("a", extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True)
+@pytest.mark.parametrize("unloadable", [True, False], ids=["unloadable", "stays"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_no_library_is_freed_where_the_process_ends(
+    loader: WindowsLoader, sandbox: Sandbox, count: int, way: str, unloadable: bool, record: Record
+) -> None:
+    """Where the process ends (DllMain's argument), libraries of vendors and layers are left to the system.
+
+    That layers are told of it is recorded: other threads are gone by then, wherever they were.
+    """
+    if count:
+        loader.require("OPENCL_LAYERS")
+    if not loader.has("initialises layers with properties"):
+        sandbox.env[LEGACY] = "1"
+    WAYS[way](sandbox, sandbox.icd("a", extensions=BOTH, unloadable=unloadable))
     names = [f"layer{number}" for number in range(count)]
     sandbox.env["OPENCL_LAYERS"] = ":".join(str(sandbox.layer(name)) for name in names)
     with loader.start(sandbox) as cl:
         assert cl.used_platforms() == ["a"]
-        cl.close()
-        if not sandbox.log.calls("clDeinitLayer"):
-            raise Unsupported("loader", "this loader deinitialises no layer")
-    sandbox.forget_log()
-    with loader.start(sandbox) as cl:
-        assert cl.used_platforms() == ["a"]
-    assert not sandbox.log.calls("clDeinitLayer")
+        assert not sandbox.log.happened("freed at the end")
+        assert cl.quit() == 0
+    assert not [event.data["detail"] for event in sandbox.log.happened("freed at the end")]
+    record("layers are told" if sandbox.log.calls("clDeinitLayer") else "no layer is told")
