@@ -88,6 +88,27 @@ def test_layers_of_the_registry_come_after_those_of_the_list(loader: WindowsLoad
     assert initialised(loader, sandbox) == ["registered", "listed"]
 
 
+@requirement("LAY-DSC-005", "LAY-DSC-010")
+@pytest.mark.parametrize(
+    ("where", "spelling"), [("list", "same"), ("list", "capitals"), ("list", "slashes"), ("registry", "slashes")]
+)
+def test_library_named_twice_on_the_machine_is_one_layer(
+    loader: WindowsLoader, sandbox: Sandbox, where: str, spelling: str
+) -> None:
+    """A library of the Layers key that is listed, too, or has a second value there, is one layer at its first place."""
+    use_registry(loader, sandbox)
+    sandbox.vendor("a")
+    path = f"Z:{sandbox.layer('one', file='one.dll')}".replace("/", "\\")
+    again = {"same": path, "capitals": path.replace("one.dll", "ONE.DLL"), "slashes": path.replace("\\", "/")}[spelling]
+    sandbox.registry_layer(path, 1)
+    sandbox.registry_layer(sandbox.layer("two"), 2)
+    if where == "registry":  # names of values that differ in capitals alone are one name
+        sandbox.registry_layer(again, 3)
+    else:
+        sandbox.env["OPENCL_LAYERS"] = again
+    assert initialised(loader, sandbox) == ["one", "two"]
+
+
 ODD: dict[str, tuple[str, bytes]] = {
     "four bytes": ("REG_BINARY", bytes(4)),
     "big-endian number": ("REG_DWORD_BIG_ENDIAN", bytes(4)),
