@@ -83,8 +83,8 @@ class SmallRun:
         (self.root / "suites" / "discovery").mkdir(parents=True)
         (self.root / "pytest.ini").write_text((ROOT / "pytest.ini").read_text())
 
-    def suite(self, *checks: str) -> None:
-        (self.root / "suites" / "discovery" / "test_small.py").write_text(HEAD + "".join(checks))
+    def suite(self, *checks: str, name: str = "small") -> None:
+        (self.root / "suites" / "discovery" / f"test_{name}.py").write_text(HEAD + "".join(checks))
 
     def command(self, *options: str) -> list[str]:
         files = ["--json", str(self.records), "--junit", str(self.junit)]

@@ -209,8 +209,7 @@ def test_random_order_is_repeated_by_its_seed(small: SmallRun) -> None:
 def test_each_round_has_an_order_of_its_own() -> None:
     rounds = Rounds(Plan(repeat=2, seed=1), range(30))
     numbers = []
-    for number in rounds.tasks():
-        assert number is not None
+    while (number := rounds.next_for(0)) is not None:
         numbers.append(number)
         rounds.take(number, records.CaseResult("x", (), "pass"))
     assert sorted(numbers[:30]) == sorted(numbers[30:]) == list(range(30))
@@ -219,10 +218,9 @@ def test_each_round_has_an_order_of_its_own() -> None:
 
 def test_case_never_runs_beside_itself() -> None:
     rounds = Rounds(Plan(repeat=2), [7])
-    tasks = rounds.tasks()
-    assert [next(tasks), next(tasks), next(tasks)] == [7, None, None]
+    assert [rounds.next_for(0), rounds.next_for(1), rounds.next_for(0)] == [7, None, None]
     assert rounds.take(7, records.CaseResult("x", (), "pass")) == 1
-    assert next(tasks) == 7
+    assert rounds.next_for(1) == 7
 
 
 # --- shards ---

@@ -14,7 +14,7 @@ import pytest
 
 from harness.run import lost, orphans
 from harness.run.interrupts import Interrupts
-from harness.run.pool import Lost, Note, Pool
+from harness.run.pool import Lost, Note, Pool, in_turn
 
 
 def work(task: str, note: Note) -> str:
@@ -43,7 +43,7 @@ def work(task: str, note: Note) -> str:
 def run(*tasks: str, jobs: int = 2, limit: float = float("inf")) -> dict[str, Any]:
     answers: dict[str, Any] = {}
     with Pool(work, jobs, limit) as pool:
-        assert pool.run(iter(tasks), answers.__setitem__)
+        assert pool.run(in_turn(iter(tasks)), answers.__setitem__)
     return answers
 
 
@@ -125,7 +125,7 @@ def test_interrupt_ends_the_work(number: signal.Signals) -> None:
 
     with Interrupts() as interrupts, Pool(work, 2, interrupts=interrupts) as pool:
         started = time.monotonic()
-        assert not pool.run(iter(["a", "waits", "b"]), take)
+        assert not pool.run(in_turn(iter(["a", "waits", "b"])), take)
         assert interrupts.happened
     assert answers.keys() <= {"a", "b"} and "a" in answers
     assert time.monotonic() - started < 60
@@ -161,7 +161,7 @@ def test_workers_are_out_of_reach_of_signals_for_the_whole_group() -> None:
         return os.getpgid(0)
 
     with Pool(group, 1) as pool:
-        pool.run(iter(["a"]), answers.__setitem__)
+        pool.run(in_turn(iter(["a"])), answers.__setitem__)
     assert answers["a"] != os.getpgid(0)
 
 

@@ -96,7 +96,7 @@ class Loop:
             self._report.note(f"{self._rerun.path} is of another build: what its cases did there is not compared")
         done = {result.case for result in kept}
         todo = [number for number in numbers if cases[number] not in done]
-        self._rounds = Rounds(self._plan, todo, earlier)
+        self._rounds = Rounds(self._plan, todo, lambda number: cases[number].partition("::")[0], earlier)
         if todo:
             self._ended_for_memory = losses.killed_for_memory()
             limit = max(LEAST_LIMIT, LIMIT_FACTOR * tested.time_limit(config))
@@ -106,7 +106,7 @@ class Loop:
                 self._take(number, self._record(config, items[number].stash[CASE], answer))
 
             with Pool(CaseWorker(items), jobs, limit, self._interrupts) as pool:
-                pool.run(self._rounds.tasks(), take)
+                pool.run(self._rounds.next_for, take)
 
     @property
     def _cut_short(self) -> bool:

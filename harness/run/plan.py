@@ -10,11 +10,12 @@ import argparse
 import dataclasses
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.report import CaseResult, Header
+from harness.run.turns import Turns
 
 _SEEDS = 2**32
 _MOST_SHARDS = 10_000
@@ -64,38 +65,51 @@ ONCE = Plan()
 class Rounds:
     """The runs of the cases of a plan: each round runs every case once.
 
-    `earlier` has what cases did in an earlier run, by their number; that is one of their runs.
+    `file_of` gives the file of a case; without it, and in random order, all count as of one. `earlier` has what cases
+    did in an earlier run, by their number; that is one of their runs.
     """
 
-    def __init__(self, plan: Plan, numbers: Sequence[int], earlier: dict[int, CaseResult] | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        numbers: Sequence[int],
+        file_of: Callable[[int], str] = lambda _: "",
+        earlier: dict[int, CaseResult] | None = None,
+    ) -> None:
         self._plan = plan
         self._numbers = list(numbers)
+        self._file_of = file_of
         self._random = random.Random(plan.seed)
         self._earlier = earlier or {}
         self._runs: dict[int, list[CaseResult]] = defaultdict(list)
         self._running: set[int] = set()
         self._red: set[int] = set()
+        self._begun = 0  # rounds
+        self._turns = Turns(())
 
     @property
     def stopped(self) -> bool:
         """Whether so many cases were not as expected that the plan starts no further one."""
         return self._plan.most_red is not None and len(self._red) >= self._plan.most_red
 
-    def tasks(self) -> Iterator[int | None]:
-        """The numbers of cases, in the order in which they are to run; None while the next one still runs."""
-        rounds = 0
-        while self._plan.repeat is None or rounds < self._plan.repeat:
-            order = list(self._numbers)
-            if self._plan.seed is not None:
-                self._random.shuffle(order)
-            for number in order:
-                while number in self._running:  # its sandbox is kept in one place
-                    yield None
-                if self.stopped or (rounds and self._plan.until_red and self._red):
-                    return
-                self._running.add(number)
-                yield number
-            rounds += 1
+    def next_for(self, place: int) -> int | None:
+        """The number of the next case for the worker of a place; None at the end, and while those left still run."""
+        if not self._turns and (self._plan.repeat is None or self._begun < self._plan.repeat):
+            self._turns = self._round()
+            self._begun += 1
+        if self.stopped or (self._begun > 1 and self._plan.until_red and self._red):
+            return None
+        number = self._turns.take(place, self._running)  # none that runs: its sandbox is kept in one place
+        if number is not None:
+            self._running.add(number)
+        return number
+
+    def _round(self) -> Turns:
+        if self._plan.seed is None:
+            return Turns((number, self._file_of(number)) for number in self._numbers)
+        order = list(self._numbers)
+        self._random.shuffle(order)
+        return Turns((number, "") for number in order)
 
     def take(self, number: int, result: CaseResult) -> int:
         """Takes the result of a run; gives how many the case has had."""

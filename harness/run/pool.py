@@ -94,6 +94,7 @@ class _Line:
 
 @dataclass
 class _Worker(Generic[Task]):
+    place: int  # from 0; one that replaces another has its place
     pid: int
     descriptor: int  # of the process; readable when it has ended
     line: _Line
@@ -115,6 +116,11 @@ class _Worker(Generic[Task]):
             size = os.fstat(self.output).st_size
             return os.pread(self.output, SAID, max(0, size - SAID)).decode(errors="backslashreplace").strip()
         return ""
+
+
+def in_turn(tasks: Iterator[Task | None]) -> Callable[[int], Task | None]:
+    """The tasks in their order, whichever worker is free."""
+    return lambda _place: next(tasks, None)
 
 
 class Pool(Generic[Task, Answer]):
@@ -145,7 +151,7 @@ class Pool(Generic[Task, Answer]):
         self._others = set(orphans.children())
         gc.enable()  # see harness/run/command.py
         gc.freeze()  # memory that nobody writes to stays shared
-        self._workers = [self._start() for _ in range(self._jobs)]
+        self._workers = [self._start(place) for place in range(self._jobs)]
         return self
 
     def __exit__(
@@ -156,7 +162,7 @@ class Pool(Generic[Task, Answer]):
 
     # --- workers ---
 
-    def _start(self) -> _Worker[Task]:
+    def _start(self, place: int) -> _Worker[Task]:
         ours, theirs = socket.socketpair()
         output = os.memfd_create("worker")
         parent = os.getpid()
@@ -172,7 +178,7 @@ class Pool(Generic[Task, Answer]):
             finally:
                 os._exit(3)
         theirs.close()
-        return _Worker(pid, os.pidfd_open(pid), _Line(ours), output)
+        return _Worker(place, pid, os.pidfd_open(pid), _Line(ours), output)
 
     def _serve(self, line: _Line, output: int) -> None:
         """The life of a worker."""
@@ -237,20 +243,21 @@ class Pool(Generic[Task, Answer]):
         status, left = self._end(worker)
         message = worker.last_output()
         os.close(worker.output)
-        self._workers.append(self._start())
+        self._workers.append(self._start(worker.place))
         return Lost(status, seconds, timed_out, tuple(left), worker.note, message)
 
     # --- work ---
 
-    def run(self, tasks: Iterator[Task | None], done: Callable[[Task, Answer | Lost], None]) -> bool:
-        """Does the tasks and calls `done` for each; gives whether that came to its end, which interrupts prevent.
+    def run(self, task_for: Callable[[int], Task | None], done: Callable[[Task, Answer | Lost], None]) -> bool:
+        """Does tasks and calls `done` for each; gives whether that came to its end, which interrupts prevent.
 
-        Where the next task is None, there is none until one of those at work is done.
+        `task_for` gives the next one for the worker of a place, from 0 to `jobs` - 1. Where it is None, there is none
+        until one of those at work is done.
         """
         pending: list[Task] = []
         while not (self._interrupts and self._interrupts.happened):
             for worker in [w for w in self._workers if w.task is None]:
-                task = pending.pop() if pending else next(tasks, None)
+                task = pending.pop() if pending else task_for(worker.place)
                 if task is None:
                     break
                 if not self._give(worker, task):

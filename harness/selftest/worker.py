@@ -17,7 +17,7 @@ import pytest
 from harness.errors import HarnessError
 from harness.probe import stacks
 from harness.run.cases import CASE, verdict_of
-from harness.run.pool import Lost, Note, Pool
+from harness.run.pool import Lost, Note, Pool, in_turn
 from harness.selftest import programs
 from harness.selftest.place import Place, place_of
 
@@ -176,4 +176,4 @@ class Workers:
                 raise HarnessError(f"{how}\n{answer.last_output}")
             done(task, answer)
 
-        self._pool.run(tasks, take)
+        self._pool.run(in_turn(tasks), take)
