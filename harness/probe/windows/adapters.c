@@ -82,6 +82,22 @@ static ULONG list(struct adapter_info *to)
     return count;
 }
 
+static void opened(const struct adapter_info *listed, ULONG count)
+{
+    for (ULONG i = 0; i < count; i++) {
+        machine.adapters[listed[i].adapter - 1].opened++;
+    }
+    held += (long)count;
+}
+
+/* A handle that was not given, or was closed, may be another's by now. */
+static bool is_open(UINT adapter)
+{
+    bool open = adapter >= 1 && adapter <= machine.adapter_count && machine.adapters[adapter - 1].opened > 0;
+    count_close((const void *)(uintptr_t)adapter, open);
+    return open;
+}
+
 /* Without room, the most that there may be: more than there are. */
 static LONG fill(ULONG *count, struct adapter_info *to)
 {
@@ -100,7 +116,7 @@ static LONG fill(ULONG *count, struct adapter_info *to)
     if (machine.fails == FAILS_LIST_OF_ADAPTERS) { /* nothing is opened, whatever stands there */
         return UNSUCCESSFUL;
     }
-    held += (long)*count;
+    opened(to, *count);
     return SUCCESS;
 }
 
@@ -110,7 +126,7 @@ static LONG WINAPI hook_D3DKMTEnumAdapters(struct enum_adapters *all)
     ULONG count = list(adapters);
     all->count = count < 16 ? count : 16;
     memcpy(all->adapters, adapters, all->count * sizeof *adapters);
-    held += (long)all->count;
+    opened(all->adapters, all->count);
     return SUCCESS;
 }
 
@@ -126,10 +142,12 @@ static LONG WINAPI hook_D3DKMTEnumAdapters3(struct enum_adapters3 *all)
 
 static LONG WINAPI hook_D3DKMTCloseAdapter(const UINT *adapter)
 {
-    bool is_one = *adapter >= 1 && *adapter <= machine.adapter_count;
-    held -= is_one;
-    count_close((const void *)(uintptr_t)*adapter, is_one);
-    return is_one ? SUCCESS : INVALID_PARAMETER;
+    if (!is_open(*adapter)) {
+        return INVALID_PARAMETER;
+    }
+    machine.adapters[*adapter - 1].opened--;
+    held--;
+    return SUCCESS;
 }
 
 struct open_by_luid {
@@ -142,6 +160,7 @@ static LONG WINAPI hook_D3DKMTOpenAdapterFromLuid(struct open_by_luid *open)
     for (unsigned i = 0; i < machine.adapter_count; i++) {
         if (memcmp(&machine.adapters[i].luid, &open->luid, sizeof open->luid) == 0) {
             open->adapter = i + 1;
+            machine.adapters[i].opened++;
             held++;
             return SUCCESS;
         }
@@ -179,8 +198,7 @@ static void read_value(HKEY key, struct query_registry *query, UINT room)
 static LONG WINAPI hook_D3DKMTQueryAdapterInfo(const struct query_adapter *about)
 {
     struct query_registry *query = about->data;
-    if (about->adapter < 1 || about->adapter > machine.adapter_count || about->type != QUERY_REGISTRY || !query ||
-        about->size < sizeof *query) {
+    if (!is_open(about->adapter) || about->type != QUERY_REGISTRY || !query || about->size < sizeof *query) {
         return INVALID_PARAMETER;
     }
     if (query->physical > 0) { /* of several that are linked as one: there are none */

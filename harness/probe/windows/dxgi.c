@@ -5,28 +5,56 @@
 #define COBJMACROS
 #include "machine.h"
 
+#include <initguid.h> /* the identifiers of the interfaces are defined here */
+
 #include <dxgi1_6.h>
 #include <string.h>
 
 struct object {
     const void *methods;
     const struct adapter *adapter; /* NULL: the factory */
+    long references;
 };
 
 static long held;
+static long held_objects;
 
 long dxgi_held(void)
 {
     return held;
 }
 
+static struct object factory;
+static struct object adapters[MAX_ADAPTERS];
+
+/* Whose library goes has no code any more: the objects that are left must not even be released. */
 void dxgi_count(long more)
 {
     held += more;
+    if (more < 0 && held == held_objects && held_objects > 0) {
+        count_close(&factory, false);
+    }
 }
 
-static struct object factory;
-static struct object adapters[MAX_ADAPTERS];
+static HRESULT reference(struct object *object, void **to)
+{
+    object->references++;
+    held++;
+    held_objects++;
+    *to = object;
+    return S_OK;
+}
+
+/* An object without references is no object any more: who uses it reads another's memory. */
+static bool is_alive(const void *at)
+{
+    const struct object *object = at;
+    if (object->references > 0) {
+        return true;
+    }
+    count_close(object, false);
+    return false;
+}
 
 static HRESULT STDMETHODCALLTYPE fail(void)
 {
@@ -36,25 +64,44 @@ static HRESULT STDMETHODCALLTYPE fail(void)
 /* What they give is for tests only, as documented. */
 static ULONG STDMETHODCALLTYPE add_reference(void *object)
 {
-    (void)object;
-    held++;
-    return 2;
+    return is_alive(object) && reference(object, &object) == S_OK ? 2 : 0;
 }
 
-static ULONG STDMETHODCALLTYPE release(void *object)
+static ULONG STDMETHODCALLTYPE release(void *at)
 {
-    (void)object;
+    struct object *object = at;
+    if (!is_alive(object)) {
+        return 0;
+    }
     held--;
-    return 1;
+    held_objects--;
+    return (ULONG)--object->references;
 }
 
-/* All versions of the interfaces begin alike: each object is all of them. */
-static HRESULT STDMETHODCALLTYPE query_interface(void *object, REFIID id, void **to)
+/* All versions of the interfaces begin alike: each object is all of them that its table has room for. */
+static bool has_interface(bool is_factory, REFIID id)
 {
-    (void)id;
-    *to = object;
-    held++;
-    return S_OK;
+    static const IID *const of_factories[] = {
+        &IID_IDXGIFactory,  &IID_IDXGIFactory1, &IID_IDXGIFactory2, &IID_IDXGIFactory3,
+        &IID_IDXGIFactory4, &IID_IDXGIFactory5, &IID_IDXGIFactory6,
+    };
+    static const IID *const of_adapters[] = {
+        &IID_IDXGIAdapter, &IID_IDXGIAdapter1, &IID_IDXGIAdapter2, &IID_IDXGIAdapter3, &IID_IDXGIAdapter4,
+    };
+    const IID *const *known = is_factory ? of_factories : of_adapters;
+    size_t count = is_factory ? sizeof of_factories / sizeof *known : sizeof of_adapters / sizeof *known;
+    bool found = IsEqualIID(id, &IID_IUnknown) || IsEqualIID(id, &IID_IDXGIObject);
+    for (size_t i = 0; i < count; i++) {
+        found = found || IsEqualIID(id, known[i]);
+    }
+    return found;
+}
+
+static HRESULT STDMETHODCALLTYPE query_interface(void *at, REFIID id, void **to)
+{
+    struct object *object = at;
+    *to = NULL;
+    return is_alive(object) && has_interface(!object->adapter, id) ? reference(object, to) : E_NOINTERFACE;
 }
 
 /* The adapter at a place of DXGI's order: places are compared, not used as indices. */
@@ -69,9 +116,7 @@ static HRESULT at_place(UINT place, void **to)
             before += its >= 0 && (its < adapter->dxgi || (its == adapter->dxgi && other < i));
         }
         if (adapter->dxgi >= 0 && before == place) {
-            *to = &adapters[i];
-            held++;
-            return S_OK;
+            return reference(&adapters[i], to);
         }
     }
     return DXGI_ERROR_NOT_FOUND;
@@ -79,8 +124,7 @@ static HRESULT at_place(UINT place, void **to)
 
 static HRESULT STDMETHODCALLTYPE enum_adapters(void *object, UINT place, void **to)
 {
-    (void)object;
-    return to ? at_place(place, to) : DXGI_ERROR_INVALID_CALL;
+    return to && is_alive(object) ? at_place(place, to) : DXGI_ERROR_INVALID_CALL;
 }
 
 static HRESULT STDMETHODCALLTYPE enum_by_preference(void *object, UINT place, int preference, REFIID id, void **to)
@@ -96,9 +140,7 @@ static HRESULT STDMETHODCALLTYPE enum_by_luid(void *object, LUID luid, REFIID id
     (void)id;
     for (unsigned i = 0; i < machine.adapter_count; i++) {
         if (memcmp(&machine.adapters[i].luid, &luid, sizeof luid) == 0) {
-            *to = &adapters[i];
-            held++;
-            return S_OK;
+            return reference(&adapters[i], to);
         }
     }
     return DXGI_ERROR_NOT_FOUND;
@@ -124,7 +166,7 @@ static const struct adapter *last_adapter(void)
  * of another adapter. */
 static HRESULT describe(const struct object *object, DXGI_ADAPTER_DESC *to)
 {
-    bool fails = object->adapter->undescribed;
+    bool fails = !is_alive(object) || object->adapter->undescribed;
     memset(to, 0, sizeof *to);
     wcscpy(to->Description, L"clharness adapter");
     to->AdapterLuid = (fails ? last_adapter() : object->adapter)->luid;
@@ -158,10 +200,14 @@ static void fill(void *table, size_t size)
     entries[2] = (void *)(uintptr_t)release;
 }
 
-static HRESULT make_factory(void **to)
+static HRESULT make_factory(REFIID id, void **to)
 {
     if (!to) {
         return DXGI_ERROR_INVALID_CALL;
+    }
+    if (!has_interface(true, id)) {
+        *to = NULL;
+        return E_NOINTERFACE;
     }
     if (machine.dxgi_fails) {
         *to = NULL;
@@ -178,30 +224,26 @@ static HRESULT make_factory(void **to)
     SET(adapter_methods, GetDesc1, get_desc1);
     factory.methods = &factory_methods;
     for (unsigned i = 0; i < machine.adapter_count; i++) {
-        adapters[i] = (struct object){&adapter_methods, &machine.adapters[i]};
+        adapters[i].methods = &adapter_methods;
+        adapters[i].adapter = &machine.adapters[i];
     }
-    *to = &factory;
-    held++;
-    return S_OK;
+    return reference(&factory, to);
 }
 
 static HRESULT WINAPI hook_CreateDXGIFactory(REFIID id, void **to)
 {
-    (void)id;
-    return make_factory(to);
+    return make_factory(id, to);
 }
 
 static HRESULT WINAPI hook_CreateDXGIFactory1(REFIID id, void **to)
 {
-    (void)id;
-    return make_factory(to);
+    return make_factory(id, to);
 }
 
 static HRESULT WINAPI hook_CreateDXGIFactory2(UINT flags, REFIID id, void **to)
 {
     (void)flags;
-    (void)id;
-    return make_factory(to);
+    return make_factory(id, to);
 }
 
 const struct hook dxgi_hooks[] = {

@@ -67,6 +67,7 @@ struct adapter {
     bool late;
     bool headless;
     bool unreadable;
+    long opened; /* how often it was listed or opened, and not closed */
     HKEY key;
     HKEY translated; /* values that differ where paths are translated */
 };
@@ -157,8 +158,8 @@ LSTATUS WINAPI registry_open_key(HKEY parent, LPCWSTR path, DWORD options, REGSA
 
 /* --- what the subject gives back that it does not have --- */
 
-/* Counts a handle whose closing the system refuses: it was closed before, and might be another's by now. A handle that
- * is none of any kind (0, -1) does no harm. */
+/* Counts a handle whose closing or use the system refuses: it was closed before, and might be another's by now; objects
+ * that are released are counted alike. A handle that is none of any kind (0, -1) does no harm. */
 void count_close(const void *handle, bool closed);
 long closes_refused(void);
 

@@ -156,7 +156,7 @@ def test_variables_leave_no_memory_behind(loader: WindowsLoader, sandbox: Sandbo
 @requirement("DISC-WIN-019")
 @pytest.mark.parametrize("machine", MACHINES)
 def test_nothing_is_closed_twice(loader: WindowsLoader, sandbox: Sandbox, machine: str) -> None:
-    """Keys, tokens, adapters and libraries are closed once: by the second time their number may be another's."""
+    """Keys, tokens, adapters, objects and libraries are closed once, and not used any more: they may be another's."""
     MACHINES[machine](sandbox)
     with loader.start(sandbox, late=True) as cl:
         before = cl.held().refused
