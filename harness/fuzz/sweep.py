@@ -102,7 +102,10 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     ),
     "EMPTY": ({"VENDORS_COUNT": 3, "WAY": 3}, {"LAYERS_COUNT": 3}),
     "BEGINNING": ({"VENDORS_COUNT": 3, "WAY": 3}, {"LAYERS_COUNT": 3}),
-    "SHORT": ({"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 3, "WAY": 4}, {"LAYERS_COUNT": 3, "LAYER_WAY": 1}),
+    "SHORT": (
+        *({"VENDORS_COUNT": 3, "WAY": way} for way in (0, 4)),
+        *({"LAYERS_COUNT": count, "LAYER_WAY": 1, "REVERSED": order} for count in (3, 40) for order in range(2)),
+    ),
     "ENDING": ({"LAYERS_COUNT": 3}, {"VENDORS_COUNT": 3, "WAY": 3}),
     "LAYER_HOLES": tuple({"LAYERS_COUNT": count} for count in (2, 3, 20, 40)),
     "CLASSES": ({"VENDORS_COUNT": 12}, {"VENDORS_COUNT": 40}, {"VENDORS_COUNT": 3}),

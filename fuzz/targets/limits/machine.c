@@ -84,7 +84,7 @@ static const struct {
     [BARE] = {"files end without a newline", 1, 0},
     [SLASHES] = {"slashes after the path of the folder that a variable names", 200, 0},
     [BEGINNING] = {"separators before OCL_ICD_FILENAMES and OPENCL_LAYERS", 300, 0},
-    [SHORT] = {"names of files have one letter", 1, 0},
+    [SHORT] = {"names of files (1 of one letter, 2 each the beginning of the next one)", 2, 0},
     [SPELLING] = {"what stands in the names of folders, files and libraries", 15, 0},
     [FIRST_CALL] =
         {"the first call (0 clGetPlatformIDs, 1 clGetExtensionFunctionAddress, 2 the same for no platform, 3 "

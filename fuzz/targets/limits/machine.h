@@ -57,7 +57,7 @@ enum number {
     BARE,         /* files end without a newline */
     SLASHES,      /* after the path of the folder that a variable names */
     BEGINNING,    /* separators before the first element of a list */
-    SHORT,        /* the names of files have one letter, while there are letters */
+    SHORT,        /* the names of files have one letter, while there are letters, or nest: SHORT_NESTED */
     SPELLING,     /* what stands in the names of folders, files and libraries */
     FIRST_CALL,   /* the application's first call */
     FILES_KIND,   /* files are links, or in folders that do not say what they are */
@@ -89,6 +89,9 @@ enum noise {
 /* Of VARIABLE and VARIABLE_FORM, those that mean something; forms from BEGUN on are the beginning of a word. */
 enum { VARIABLE_LEGACY = 4, VARIABLE_UNLOADING, VARIABLE_SORT, VARIABLE_DEFAULT };
 enum { FORM_TRUE = 2, BEGUN = 4, FORM_WORDS = 6, WORDS = 12 };
+
+/* Each file's name is the beginning of the next one's, where there are at most NESTED files. */
+enum { SHORT_NESTED = 2, NESTED = 60 };
 
 /* OCL_ICD_PLATFORM_SORT. */
 enum { SORT_NONE = 1, SORT_DEVICES };

@@ -83,10 +83,20 @@ const char *absent(const struct machine *machine)
     return machine->of[ABSENT] ? filled("/absent", machine->of[ABSENT], 'a') : NULL;
 }
 
+/* The beginning of all longer ones: "z", "zz" and so on. That letter comes after those of the endings, and after the
+ * dot: the order is the same in every locale. */
+static const char *nested_name(unsigned number, bool reversed)
+{
+    return filled("", reversed ? NESTED - number : number + 1, 'z');
+}
+
 const char *short_name(const struct machine *machine, unsigned number, unsigned count, const char *otherwise)
 {
     enum { LETTERS = 26, MORE = 3 }; /* of a name again, and of one that is not there */
     unsigned letter = machine->of[REVERSED] ? LETTERS - 1 - number : number;
+    if (machine->of[SHORT] == SHORT_NESTED && count + MORE <= NESTED && !machine->of[SPELLING]) {
+        return machine->of[LAYER_DUPLICATE] ? otherwise : nested_name(number, machine->of[REVERSED]);
+    }
     bool is_short = machine->of[SHORT] && count + MORE <= LETTERS && !machine->of[LAYER_DUPLICATE];
     return is_short ? keep_text("%c", (char)('a' + letter)) : otherwise;
 }
