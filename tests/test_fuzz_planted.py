@@ -138,6 +138,7 @@ def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild
         ("first_platforms_alone_in_lists", "way-clCreateContextFromType", "4100010011"),
         ("assumed_where_the_variable_is_empty", "offered-all-the-same", "00442000000004"),
         ("last_first_while_tracing", "offered-by-variables", "010401"),
+        ("first_name_that_begins_so", "not-offered", "b11818184116"),
     ],
 )
 def test_an_input_shows_the_fault(

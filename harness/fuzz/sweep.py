@@ -24,6 +24,7 @@ RECORD = 4  # bytes
 _DIRECT, _EDGES = 128, 126  # codes that are the value, codes for the edges after them
 _WORD = 254  # the code before a value of its own
 _SMALL = 40  # direct values that are tried
+_BITS_16 = 1 << 16
 _FEW = 10  # and where a number is tried once more, beside others
 
 # A loader that says what it does.
@@ -255,6 +256,8 @@ def _records(name: str, again: bool) -> Iterator[bytes]:
     yield from (record(name, code) for code in range(_FEW if again else _SMALL))
     if not (again and name in _SLOW):
         yield setting(name, most)
+    # Kept in 16 bits they begin anew.
+    yield from (setting(name, value) for value in range(_BITS_16, min(most, _BITS_16 + 2) + 1))
     for code in range(_DIRECT, _DIRECT + _EDGES):
         place, step = divmod(code - _DIRECT, 3)
         value = _sizes()[place] - 1 + step

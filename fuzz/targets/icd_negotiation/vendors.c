@@ -29,7 +29,7 @@ static const char *some_text(const char *const *texts, unsigned count)
 static const char *some_extensions(void)
 {
     static const char *const texts[] = {"cl_khr_icd",
-                                        "cl_khr_icd cl_khr_icd_unloadable",
+                                        "cl_khr_icd_unloadable cl_khr_icd",
                                         "cl_khr_gl_sharing  cl_khr_icd cl_khr_fp64",
                                         "cl_khr_fp64 cl_khr_icd ",
                                         "",

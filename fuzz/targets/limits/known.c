@@ -246,6 +246,20 @@ bool must_sort(const struct machine *machine)
     return world_variable_asked("OCL_ICD_PLATFORM_SORT") && !is_none;
 }
 
+/* A number without a platform is none of them, or the first or the last: also for a loader that fails on such a number
+ * in a small machine, with which nothing can be compared. */
+static void check_default_past_the_end(const struct offered_list *offered, const struct outcome *outcome, unsigned set)
+{
+    for (int i = 0; i < DEFAULTS && set >= offered->count; i++) {
+        int reached = outcome->defaults[i];
+        if (reached > 0 && reached + 1 < (int)offered->count) {
+            finding("wrong", "default-past-the-end",
+                    "a call without a platform reaches platform %d of %u, and OCL_ICD_DEFAULT_PLATFORM is %u", reached,
+                    offered->count, set);
+        }
+    }
+}
+
 void check_default_is_known(const struct machine *machine, const struct offered_list *offered,
                             const struct outcome *outcome)
 {
@@ -259,11 +273,12 @@ void check_default_is_known(const struct machine *machine, const struct offered_
                     outcome->defaults[i], offered->count);
         }
     }
-    if (!machine->of[DEFAULT] || machine->of[DEFAULT_FORM] >= FORM_LETTER || set >= offered->count || !is_plain ||
+    if (!machine->of[DEFAULT] || machine->of[DEFAULT_FORM] >= FORM_LETTER || !is_plain ||
         machine->of[VARIABLE] == VARIABLE_DEFAULT || !world_variable_asked("OCL_ICD_DEFAULT_PLATFORM")) {
         return;
     }
-    for (int i = 0; i < DEFAULTS; i++) {
+    check_default_past_the_end(offered, outcome, set);
+    for (int i = 0; i < DEFAULTS && set < offered->count; i++) {
         bool is_context = i + 1 == DEFAULTS;
         if (outcome->defaults[i] != (int)set && (is_context || outcome->defaults[i] >= 0)) {
             finding("wrong", "default-not-as-set",
