@@ -118,6 +118,8 @@ extern const char *const file_kind_words[];
 void world_file(const char *path, enum file_kind kind, const void *data, size_t size);
 /* Sets a variable of the environment; NULL takes it away. */
 void world_variable(const char *name, const char *value);
+/* The application sets all variables anew, to the same: what a loader keeps a pointer to is overwritten. */
+void world_variables_move(void);
 /* Whether the loader has asked for the variable in this life: what it asks for it honours (DISC-GEN-024). */
 bool world_variable_asked(const char *name);
 /* The process has privileges that its caller lacks; false again at the end of the input. */

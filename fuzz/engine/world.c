@@ -156,6 +156,19 @@ void world_variable(const char *name, const char *value)
     remember_variables();
 }
 
+void world_variables_move(void)
+{
+    for (size_t i = 0; i < variable_count; i++) {
+        char *before = variables[i];
+        if (before != variables_before[i]) {
+            continue; /* the loader has set it */
+        }
+        size_t length = strlen(before);
+        variables[i] = variables_before[i] = memcpy(keep(length + 1), before, length + 1);
+        memset(before, '0', length); /* a number, too, and no crash, which may be known */
+    }
+}
+
 struct library *world_library(const char *name, library_symbol *symbol, int number)
 {
     if (world_library_count == library_room) {

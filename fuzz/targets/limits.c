@@ -126,6 +126,7 @@ void target_control(void)
     outcome = (struct outcome){.known = true};
     machine_make(&control);
     look(&offered, &outcome);
+    world_variables_move();
     look_at_defaults(&offered, &outcome);
 }
 
@@ -385,6 +386,7 @@ void target_run(void)
     machine_make(&machine);
     call_first(&machine);
     look(&offered, &outcome);
+    world_variables_move();
     begin_use();
     check_first_again(&machine);
     const struct outcome *small = control_of(&small_machine);

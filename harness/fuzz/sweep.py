@@ -63,6 +63,10 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "TAIL": ({"VENDORS_COUNT": 3},),
     "JUNK": ({"VENDORS_COUNT": 3}, {"LAYERS_COUNT": 3, "LAYER_WAY": 1}),
     "DOTTED": ({"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 3, "WAY": 1}, {"LAYERS_COUNT": 3, "LAYER_WAY": 1}),
+    "LIBRARIES": (
+        *({"VENDORS_COUNT": count, "WAY": way} for count in (3, 20) for way in (0, 3)),
+        *({"LAYERS_COUNT": 3, "LAYER_WAY": way} for way in (0, 1)),
+    ),
     "RELATIVE": (
         *({"VENDORS_COUNT": 3, "WAY": way} for way in (0, 1, 2, 3, 4, 5, 18)),
         *({"LAYERS_COUNT": 3, "LAYER_WAY": way} for way in (0, 3)),
@@ -172,7 +176,13 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
         *({"VENDORS_COUNT": 3, "PLATFORMS_COUNT": 3, "EACH": each} for each in (0, 2)),
         {"VENDORS_COUNT": 3, "LAYERS_COUNT": 2},
     ),
-    "FIRST_CALL": ({}, {"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 3, "LAYERS_COUNT": 2}, {"VENDORS_COUNT": 0}),
+    "FIRST_CALL": (
+        {},
+        {"VENDORS_COUNT": 3},
+        {"VENDORS_COUNT": 3, "LAYERS_COUNT": 2},
+        {"VENDORS_COUNT": 0},
+        {"VENDORS_COUNT": 5, "DEFAULT": 3},
+    ),
     "FILES_KIND": (
         *({"VENDORS_COUNT": 3, "WAY": way} for way in (0, 1, 2, 4, 10)),
         *({"LAYERS_COUNT": 3, "LAYER_WAY": way} for way in (1, 3)),

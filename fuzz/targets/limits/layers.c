@@ -55,7 +55,7 @@ static void make_layer_halves(const struct machine *machine)
     char *to = list;
     chain_clear();
     for (unsigned i = 0; i < count; i++) {
-        const char *path = keep_text("/layers/l%u.so", i);
+        const char *path = keep_text("/layers/%s", library_name(machine, 'l', i, count));
         add_layer(machine, path);
         for (unsigned half = 0; half < 2; half++) {
             if ((i % 2 == half || machine->of[BOTH]) && machine->of[LAYER_HALF] != 2 - half) {
@@ -95,7 +95,7 @@ void make_layers(const struct machine *machine)
     unsigned others = count && has_layer_files(machine) ? machine->of[JUNK] : 0;
     junk(layer_folder(machine), 0, others / 2);
     for (unsigned i = 0, number = 0; i < count; i++) {
-        const char *name = keep_text("%sl%u.so", spelling(machine), i);
+        const char *name = library_name(machine, 'l', i, count);
         const char *folder = machine->of[LINKER] ? "" : machine->of[RELATIVE] ? "layers/" : "/layers/";
         const char *path = i + 1 == count && (*folder || machine->of[LAYER_PATH])
                                ? long_path(*folder ? folder : "/layers/", name, machine->of[LAYER_PATH])

@@ -95,6 +95,10 @@ static const struct {
     [AGAIN] = {"what is named again is named by another path", 1, 0},
     [LINKER] = {"libraries are named without a folder", 1, 0},
     [PRIVILEGED] = {"the process has privileges that its caller lacks", 1, 1},
+    [LIBRARIES] =
+        {"paths of libraries (1 of one name in many folders, 2 each the beginning of the next one's, 3 of the "
+         "one's before it)",
+         3, 0},
     [DOTTED] = {"the names of files begin with a dot", 1, 0},
     [RELATIVE] = {"folders and libraries are named from the working directory", 1, 0},
 };
@@ -102,6 +106,7 @@ static const struct {
 _Static_assert(PATH_MAX == 4096 && NAME_MAX == 255, "the lengths of paths above");
 _Static_assert(CHAIN == 300, "the numbers of layers above");
 _Static_assert(TABLE_KINDS == 3, "the numbers of tables above");
+_Static_assert(LIBRARY_NAMES == 4, "the names of libraries above");
 _Static_assert(NOISE_ALL == 63, "the numbers of variables above");
 _Static_assert(FORM_WORD == 7 && FORM_WORDS + WORDS == 18, "the forms above");
 

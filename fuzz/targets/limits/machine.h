@@ -66,6 +66,7 @@ enum number {
     PRIVILEGED,   /* the process has privileges that its caller lacks */
     RELATIVE,     /* folders and libraries are named from the working directory, which is the root */
     DOTTED,       /* the names of files begin with a dot */
+    LIBRARIES,    /* enum library_names */
     NUMBERS,
     CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
     CLASS_B,
@@ -92,6 +93,10 @@ enum { FORM_TRUE = 2, BEGUN = 4, FORM_WORDS = 6, WORDS = 12 };
 
 /* Each file's name is the beginning of the next one's, where there are at most NESTED files. */
 enum { SHORT_NESTED = 2, NESTED = 60 };
+
+/* Libraries that a loader may take for the same: each in a folder of its own, all of one name; or each one's path the
+ * beginning of the next one's, or of the one's before it. */
+enum library_names { LIBRARIES_NUMBERED, LIBRARIES_OF_ONE_NAME, LIBRARIES_LONGER, LIBRARIES_SHORTER, LIBRARY_NAMES };
 
 /* OCL_ICD_PLATFORM_SORT. */
 enum { SORT_NONE = 1, SORT_DEVICES };

@@ -20,6 +20,8 @@ const char *long_path(const char *folder, const char *name, unsigned length);
 const char *spelled(const struct machine *machine, const char *name);
 /* The same as a variable names it. */
 const char *named_folder(const struct machine *machine, const char *folder);
+/* The name of a library below its folder, by its number among so many; the letter is for vendors or layers. */
+const char *library_name(const struct machine *machine, char letter, unsigned number, unsigned count);
 /* What ends the only line of a file. */
 const char *line_end(const struct machine *machine);
 /* A folder in which nothing is; it is made. */

@@ -18,7 +18,7 @@ static const char *folder_of(const struct machine *machine)
 
 static const char *library_path(const struct machine *machine, unsigned member)
 {
-    const char *name = keep_text("%sv%u.so", spelling(machine), member);
+    const char *name = library_name(machine, 'v', member, member_count);
     if (machine->of[LINKER] && (member != special_member || !machine->of[PATH])) {
         return name;
     }

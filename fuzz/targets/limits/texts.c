@@ -49,6 +49,22 @@ const char *spelled(const struct machine *machine, const char *name)
     return keep_text("x%s%s%s", spellings[machine->of[SPELLING]], name, spellings[machine->of[SPELLING]]);
 }
 
+const char *library_name(const struct machine *machine, char letter, unsigned number, unsigned count)
+{
+    enum { NESTED_MOST = 20 };
+    const char *front = spelling(machine);
+    enum library_names names = machine->of[LINKER] ? LIBRARIES_NUMBERED : (enum library_names)machine->of[LIBRARIES];
+    const char *shortest = keep_text("%s%c.so", front, letter);
+    if (names == LIBRARIES_OF_ONE_NAME) {
+        return keep_text("%u/%s", number, shortest);
+    }
+    if (names == LIBRARIES_NUMBERED || count > NESTED_MOST) {
+        return keep_text("%s%c%u.so", front, letter, number);
+    }
+    unsigned more = names == LIBRARIES_LONGER ? number : count - 1 - number;
+    return filled(shortest, (unsigned)strlen(shortest) + more, '0');
+}
+
 const char *named_folder(const struct machine *machine, const char *folder)
 {
     folder += machine->of[RELATIVE] && *folder == '/';
