@@ -17,6 +17,8 @@ FAULT(get_platform_ids_not_returned)
 FAULT(get_platform_info_not_returned)
 /* Answers an address to every name asked of clGetExtensionFunctionAddress and of its form for a platform. */
 FAULT(address_query_answers_anything)
+/* Answers the address of clFinish to every name that begins so. */
+FAULT(address_query_reads_the_beginning)
 /* Ends the process where a name that it is asked for is no text in UTF-8, as a language with such strings does. */
 FAULT(address_query_wants_text)
 /* Answers addresses for a platform of another vendor, too. */

@@ -64,6 +64,8 @@ FAULT(memory_is_larger)
 FAULT(memory_is_of_one_type)
 /* Reports no host memory of buffers that were made with CL_MEM_USE_HOST_PTR. */
 FAULT(host_pointer_is_forgotten)
+/* Reports the host's memory that an image was made of, also where it was copied. */
+FAULT(images_name_copied_memory)
 /* Reports two sizes for the three dimensions that work items have. */
 FAULT(dimensions_are_cut)
 /* Has less local memory than the full profile wants. */

@@ -21,6 +21,8 @@ FAULT(info_takes_unknown_queries)
 FAULT(null_is_looked_at)
 /* Writes errcode_ret wherever the caller says, also to NULL. */
 FAULT(errcode_written_to_null)
+/* Writes CL_INVALID_BUFFER_SIZE wherever the caller says, also to NULL. */
+FAULT(size_errors_written_to_null)
 /* Answers CL_OUT_OF_RESOURCES to contexts of devices that are not its own. */
 FAULT(context_of_foreign_devices)
 /* Calls callbacks with the object that the one in question was made of. */
@@ -43,6 +45,8 @@ FAULT(failed_events_forgotten)
 FAULT(last_event_decides)
 /* Calls the destructor callbacks of a memory object in the order in which they were set. */
 FAULT(destructor_callbacks_forwards)
+/* Calls no destructor callbacks of 3D images. */
+FAULT(deep_images_end_silently)
 /* Answers 0 as the type of the command of every event. */
 FAULT(event_type_unknown)
 /* Reports times of events that have none. */

@@ -10,6 +10,8 @@ FAULT(threads_make_one_object)
 FAULT(threads_share_a_command)
 /* Has all threads build their programs in one place. */
 FAULT(threads_share_a_compiler)
+/* Has the arguments that all threads set go through one place. */
+FAULT(threads_share_an_argument)
 /* Leaves a descriptor open with each context. */
 FAULT(contexts_leave_descriptors)
 /* Leaves a block of the heap behind with each context. */

@@ -78,6 +78,8 @@ FAULT(markers_wait_for_nothing)
 FAULT(wait_lists_end_after_first)
 /* Calls no callbacks for commands that are submitted or running. */
 FAULT(callbacks_of_states_are_forgotten)
+/* Gives each callback of an event that goes on the status CL_COMPLETE. */
+FAULT(callbacks_say_complete)
 /* Calls the callbacks of an event with each change of its status. */
 FAULT(callbacks_are_repeated)
 /* Answers times of commands that have not ended. */
@@ -86,6 +88,10 @@ FAULT(profiling_is_early)
 FAULT(times_run_backwards)
 /* Reports CL_BUILD_NONE of a program whose build has failed. */
 FAULT(failed_builds_leave_no_status)
+/* Reports a program that once was built as built, also when it is built again, and fails. */
+FAULT(builds_stay_successful)
+/* Builds a program that is built without options with the definitions of its last build. */
+FAULT(definitions_stay_without_options)
 /* Reports the times of commands in microseconds. */
 FAULT(times_are_microseconds)
 /* Calls the destructor callbacks of a context in the order in which they were set. */
@@ -186,6 +192,10 @@ FAULT(user_data_of_events_is_cut)
 FAULT(kernel_names_may_go_on)
 /* Makes the kernel whose name begins with a shorter one. */
 FAULT(kernel_names_may_be_cut)
+/* Fills from any offset where the pattern has two bytes. */
+FAULT(short_patterns_fill_anywhere)
+/* Refuses NULL in the place of the only device that a kernel has. */
+FAULT(only_device_must_be_named)
 /* Counts a reference more to programs that are linked. */
 FAULT(linked_programs_are_counted_twice)
 /* Holds the first linked program until its references have been asked for, which is allowed. */

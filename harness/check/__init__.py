@@ -131,7 +131,7 @@ if TYPE_CHECKING:
         ARGUMENT_INFORMATION, FURTHER as FURTHER_OBJECTS, INFO as OBJECT_QUERIES, KERNEL_OF_ARGUMENTS, KERNELS,
         QUERIED as QUERIED_OBJECTS, IcdObjects,
     )
-    from harness.probe.icd_session import ENUMERATE, ICD2_FUNCTIONS, NO_TEXTS, QUERY, TAGGED, IcdSession
+    from harness.probe.icd_session import ENUMERATE, ICD2_FUNCTIONS, NO_TEXTS, QUERY, TAGGED, IcdSession, misspelt
 
     # --- what its memory objects hold, what it says of its objects ---
     from harness.check.icd.arguments import PARAMETERS, ArgumentObjects, KernelParameter

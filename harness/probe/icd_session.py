@@ -32,6 +32,13 @@ NO_TEXTS = {  # names of no function that are no texts, or none that anybody wri
     "control characters": b"\x01\n\r\t\x7f",
     "5000 bytes": b"cl" + 4998 * b"F",
 }
+
+
+def misspelt(function: str) -> list[str]:
+    """Names of no function that begin as this one's does, end as it does, or differ in the case of their letters."""
+    return [f"{function}x", f"{function} ", f" {function}", function[:-1], function[1:], function.upper()]
+
+
 TAGGED = ("clGetPlatformIDs", "clUnloadCompiler")
 IDLE = 5.0  # seconds without anything under way after which nothing comes any more
 _LONGEST_PAUSE = 64  # milliseconds between two looks

@@ -6,6 +6,7 @@
 #include "base/arguments.h"
 #include "base/config.h"
 #include "base/errors.h"
+#include "base/lock.h"
 #include "base/platforms.h"
 #include "calls.h"
 #include "core/contents.h"
@@ -390,6 +391,15 @@ bool compute_handle(enum function function, const uint64_t *arguments, uint64_t 
     return true;
 }
 
+/* What is in the one place through which the arguments of all threads go. */
+static const void *shared_value(const void *value, size_t size)
+{
+    static unsigned char shared[sizeof((struct argument *)0)->value];
+    memcpy(shared, value, size);
+    lock_pause();
+    return shared;
+}
+
 static void keep_argument(struct kernel *kernel, const uint64_t *arguments, bool pointer)
 {
     struct argument *argument = &kernel->arguments[(cl_uint)arguments[1]];
@@ -410,6 +420,7 @@ static void keep_argument(struct kernel *kernel, const uint64_t *arguments, bool
     }
     memset(argument->value, 0, sizeof argument->value);
     if (value && argument->size <= sizeof argument->value) {
+        value = fault(FAULT_threads_share_an_argument, ANY_PLATFORM) ? shared_value(value, argument->size) : value;
         memcpy(argument->value, value, argument->size);
         argument->value[0] &=
             argument->size == 1 && fault(FAULT_characters_have_seven_bits, ANY_PLATFORM) ? 0x7F : 0xFF;

@@ -104,7 +104,8 @@ static void keep(uint64_t handle, struct contents *contents, uint64_t host_ptr)
         return;
     }
     bool uses = contents->flags & CL_MEM_USE_HOST_PTR;
-    contents->host_ptr = uses ? host_ptr : 0;
+    bool copied = contents->pixel && fault(FAULT_images_name_copied_memory, ANY_PLATFORM);
+    contents->host_ptr = uses || copied ? host_ptr : 0;
     if (uses && !fault(FAULT_host_memory_is_copied, ANY_PLATFORM)) {
         contents->bytes = (unsigned char *)(uintptr_t)host_ptr;
     } else if (!contents->bytes) {

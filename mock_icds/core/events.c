@@ -73,6 +73,7 @@ static void call_event(struct object *event, const struct callback *callback, cl
 {
     void(CL_CALLBACK * notify)(cl_event, cl_int, void *) =
         (void(CL_CALLBACK *)(cl_event, cl_int, void *))(uintptr_t)callback->function;
+    status = status > CL_COMPLETE && fault(FAULT_callbacks_say_complete, ANY_PLATFORM) ? CL_COMPLETE : status;
     within_enter(FUNCTION_clSetEventCallback);
     notify((cl_event)reported_object(event), status, (void *)(uintptr_t)callback->user_data);
     within_leave();
@@ -189,6 +190,10 @@ static void call_destructors(struct object *memory)
 {
     struct life *life = life_of(memory);
     bool forwards = fault(FAULT_destructor_callbacks_forwards, ANY_PLATFORM);
+    bool is_deep = memory->contents && memory->contents->image.image_type == CL_MEM_OBJECT_IMAGE3D;
+    if (is_deep && fault(FAULT_deep_images_end_silently, ANY_PLATFORM)) {
+        return;
+    }
     for (int i = 0; i < life->callback_count; i++) {
         const struct callback *callback = &life->callbacks[forwards ? i : life->callback_count - 1 - i];
         void(CL_CALLBACK * notify)(cl_mem, void *) = (void(CL_CALLBACK *)(cl_mem, void *))(uintptr_t)callback->function;

@@ -201,10 +201,24 @@ static void rename_kernel(struct kernel_declaration *kernel, struct program *pro
     }
 }
 
+/* A source with an error, or with "#error NAME" where the options define NAME, which is the one condition that it has.
+ */
+static bool has_error(const struct program *program)
+{
+    static const char directive[] = "#error ";
+    const char *at = program->text ? strstr(program->text, directive) : NULL;
+    char name[MOST_NAME];
+    snprintf(name, sizeof name, "%.*s", at ? (int)strcspn(at + strlen(directive), "\n") : 0,
+             at ? at + strlen(directive) : "");
+    bool asked_for = *name && program->definitions && strstr(program->definitions, name);
+    return asked_for || (program->text && strstr(program->text, "clharness_undeclared"));
+}
+
 /* Reads the declarations; false for a source with an error. */
 static bool translate(struct program *program)
 {
-    program->broken = program->text && strstr(program->text, "clharness_undeclared") != NULL;
+    bool had_kernels = program->count > 0;
+    program->broken = has_error(program);
     program->count = 0;
     if (program->text && !program->kernels) {
         program->kernels = arena_keep(MOST_KERNELS * sizeof *program->kernels);
@@ -215,7 +229,8 @@ static bool translate(struct program *program)
     for (unsigned i = 0; i < program->count; i++) {
         rename_kernel(&program->kernels[i], program);
     }
-    program->status = program->broken ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
+    bool stays = had_kernels && fault(FAULT_builds_stay_successful, ANY_PLATFORM);
+    program->status = program->broken && !stays ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
     return !program->broken;
 }
 
@@ -234,7 +249,9 @@ cl_int programs_build(uint64_t handle, const uint64_t *arguments)
     if (!program->options || !fault(FAULT_first_options_stay, ANY_PLATFORM)) {
         keep_options(program, arguments[3]);
     }
-    program->definitions = program->options;
+    if (arguments[3] || !fault(FAULT_definitions_stay_without_options, ANY_PLATFORM)) {
+        program->definitions = program->options;
+    }
     bool good = translate(program);
     program->devices = devices_of(arguments);
     program->binary = good ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;

@@ -37,7 +37,7 @@ static int error_of_kind(enum handle_kind kind)
 /* NULL means the only device there. */
 static bool may_be_null(enum function function, unsigned parameter)
 {
-    return parameter == 1 &&
+    return parameter == 1 && !fault(FAULT_only_device_must_be_named, ANY_PLATFORM) &&
            (function == FUNCTION_clGetKernelWorkGroupInfo || function == FUNCTION_clGetKernelSubGroupInfo);
 }
 
@@ -169,6 +169,8 @@ static bool lets_pass(enum function function, const uint64_t *arguments)
     return (name && *name &&
             (fault(FAULT_kernel_names_may_be_cut, ANY_PLATFORM) ||
              fault(FAULT_kernel_names_may_go_on, ANY_PLATFORM))) ||
+           (function == FUNCTION_clEnqueueFillBuffer && arguments[3] == 2 &&
+            fault(FAULT_short_patterns_fill_anywhere, ANY_PLATFORM)) ||
            (function == FUNCTION_clSetEventCallback && (cl_int)arguments[1] == CL_QUEUED &&
             fault(FAULT_callbacks_of_queued_are_taken, ANY_PLATFORM)) ||
            (function == FUNCTION_clEnqueueSVMMap && fault(FAULT_shared_maps_take_any_flags, ANY_PLATFORM) &&
@@ -215,7 +217,8 @@ uint64_t validity_refuse(enum function function, const uint64_t *arguments, int 
     const struct function_info *about = &function_info[function];
     unsigned last = about->parameter_count - 1;
     bool null = about->parameter_count > 0 && about->parameters[last].kind == PARAMETER_ERRCODE && !arguments[last];
-    if (null && fault(FAULT_errcode_written_to_null, ANY_PLATFORM)) {
+    bool size = error == CL_INVALID_BUFFER_SIZE && fault(FAULT_size_errors_written_to_null, ANY_PLATFORM);
+    if (null && (size || fault(FAULT_errcode_written_to_null, ANY_PLATFORM))) {
         raise(SIGSEGV); /* what the write would do */
     }
     return error_refuse(function, arguments, error);

@@ -203,6 +203,11 @@ class Call:
         self.result = result = session.call(self.function.name, *self.arguments)
         return code.code() if code is not None else result
 
+    def without_errcode(self) -> Call:
+        """The same call with NULL as errcode_ret."""
+        arguments = [None if argument is self.errcode else argument for argument in self.arguments]
+        return Call(self.objects, self.function, arguments)
+
 
 def prepare(objects: IcdObjects, function: str, changed: Mapping[str, str] | None = None) -> Call:
     """The proper call of a function, with some arguments changed; makes the objects that it needs."""

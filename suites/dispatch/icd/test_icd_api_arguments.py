@@ -22,7 +22,7 @@ from harness.check import (
 @requirement("API-ARG-001")
 @pytest.mark.parametrize("function", sorted({rule.function for rule in calls.rules()}))
 def test_improper_argument_is_refused_with_its_error(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """An argument that the text excludes gives the error that the text names."""
+    """An argument that the text excludes gives the error that the text names, and NULL where that is not asked for."""
 
     def check(objects: IcdObjects, rule: calls.Rule) -> None:
         calls.require_sentence(objects, rule)
@@ -32,7 +32,9 @@ def test_improper_argument_is_refused_with_its_error(icd: Icd, sandbox: Sandbox,
         error = call.make()
         expected = calls.refusals(function, *codes)
         assert error in expected, f"answered {error}, expected {' or '.join(rule.errors)}"
-        assert call.errcode is None or 0 in expected or call.result == 0, f"gave an object beside the error {error}"
+        if call.errcode is not None and 0 not in expected:
+            assert call.result == 0, f"gave an object beside the error {error}"
+            assert call.without_errcode().make() == 0, "gave an object where errcode_ret is NULL"
 
     with icd.attempts(sandbox) as attempts:
         for rule in calls.rules():

@@ -8,12 +8,16 @@ import pytest
 from harness.check import (
     CL,
     FURTHER_OBJECTS,
+    PLAIN_FORMAT,
+    SHAPES,
     Callback,
     CallbackArgument,
     Icd,
     IcdObjects,
     IcdSession,
+    Images,
     Sandbox,
+    Value,
     api,
     require_compiler,
     requirement,
@@ -193,14 +197,29 @@ def test_destructor_callback_of_each_kind_of_memory_object_is_called_once(
     icd: Icd, sandbox: Sandbox, function: str
 ) -> None:
     """Sub-buffers, images and pipes tell of their end as well, each once and with the application's handle."""
-    name = f"{DESTRUCTOR}.pfn_notify"
     with icd.open(sandbox) as session:
         objects = counted(session, DESTRUCTOR)
         objects.require_function(function, objects.version())
-        memory = FURTHER_OBJECTS[function][1](objects)
-        assert session.call(DESTRUCTOR, memory, Callback(name), None) == CL.SUCCESS
-        assert session.callbacks() == 0
-        assert session.call("clReleaseMemObject", memory) == CL.SUCCESS
-        session.await_callbacks()
-        assert session.quit() == 0
-        assert handles(sandbox, name) == [memory]
+        expect_one_call(objects, sandbox, FURTHER_OBJECTS[function][1](objects))
+
+
+@requirement("API-REF-004")
+@pytest.mark.parametrize("kind", SHAPES)
+def test_destructor_callback_of_an_image_of_each_kind_is_called_once(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """So do images of each kind."""
+    with icd.open(sandbox) as session:
+        objects = counted(session, DESTRUCTOR)
+        images = Images(objects)
+        images.require(kind, PLAIN_FORMAT)
+        expect_one_call(objects, sandbox, images.image(kind, PLAIN_FORMAT))
+
+
+def expect_one_call(objects: IcdObjects, sandbox: Sandbox, memory: Value) -> None:
+    """The destructor callback of a memory object is called once, when that is released, with its handle."""
+    session, name = objects.session, f"{DESTRUCTOR}.pfn_notify"
+    assert session.call(DESTRUCTOR, memory, Callback(name), None) == CL.SUCCESS
+    assert session.callbacks() == 0
+    assert session.call("clReleaseMemObject", memory) == CL.SUCCESS
+    session.await_callbacks()
+    assert session.quit() == 0
+    assert handles(sandbox, name) == [memory]

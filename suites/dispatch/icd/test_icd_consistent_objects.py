@@ -24,6 +24,20 @@ from harness.check import (
 
 SIZE = 256
 MEMORY, IMAGE = "clGetMemObjectInfo", "clGetImageInfo"
+ACCESS = "CL_MEM_READ_WRITE|CL_MEM_READ_ONLY|CL_MEM_WRITE_ONLY"
+# An image of a buffer has the first two only: the others are about memory of the host's, which is its buffer's.
+FLAGS_OF_IMAGES = (
+    "CL_MEM_READ_ONLY",
+    "CL_MEM_WRITE_ONLY",
+    "CL_MEM_READ_WRITE|CL_MEM_ALLOC_HOST_PTR",
+    "CL_MEM_READ_ONLY|CL_MEM_HOST_NO_ACCESS|CL_MEM_COPY_HOST_PTR",
+    "CL_MEM_READ_WRITE|CL_MEM_USE_HOST_PTR",
+)
+
+
+def says_what_was_given(objects: IcdObjects) -> bool:
+    """Before OpenCL 1.2, CL_MEM_HOST_PTR is what host_ptr was, whatever the flags, and a sub-buffer has none."""
+    return objects.device_version() < (1, 2)
 
 
 def expect(info: Info, function: str, handle: Value, **answers: int) -> None:
@@ -130,10 +144,6 @@ def test_default_queue_of_a_device_is_one_on_the_device(icd: Icd, sandbox: Sandb
 def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
     """A buffer, and a sub-buffer of it, has its type, flags, size, host memory, offset and parent."""
 
-    def says_what_was_given(objects: IcdObjects) -> bool:
-        """Before OpenCL 1.2, CL_MEM_HOST_PTR is what host_ptr was, whatever the flags, and a sub-buffer has none."""
-        return objects.device_version() < (1, 2)
-
     def check(objects: IcdObjects, flags: str) -> None:
         memory, info = Memory(objects), Info(objects)
         uses = "HOST_PTR" in flags and "ALLOC" not in flags
@@ -183,7 +193,7 @@ def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
         if "USE" in flags or not says_what_was_given(objects):
             expect(info, MEMORY, part, MEM_HOST_PTR=memory.address(host) + align if "USE" in flags else 0)
         actual = info.number(MEMORY, part, "CL_MEM_FLAGS")
-        access = flags_of("CL_MEM_READ_WRITE|CL_MEM_READ_ONLY|CL_MEM_WRITE_ONLY")
+        access = flags_of(ACCESS)
         expected = flags_of(own) if own else flags_of(flags) & access
         assert actual & access == expected & access, f"CL_MEM_FLAGS is {actual:#x}, expected {expected:#x}"
 
@@ -264,7 +274,7 @@ def test_mappings_of_an_image_are_counted(icd: Icd, sandbox: Sandbox) -> None:
 @requirement("API-CON-011")
 @pytest.mark.parametrize("kind", SHAPES)
 def test_image_says_how_it_was_made(icd: Icd, sandbox: Sandbox, kind: str) -> None:
-    """An image has its format, its sizes, pitches that hold its pixels, its type and its context."""
+    """An image has its format, sizes, pitches that hold its pixels, type, context, flags, and memory of the host."""
 
     def check(objects: IcdObjects) -> None:
         images, info = Images(objects), Info(objects)
@@ -298,8 +308,24 @@ def test_image_says_how_it_was_made(icd: Icd, sandbox: Sandbox, kind: str) -> No
         size = info.number(MEMORY, image, "CL_MEM_SIZE")
         assert size >= 4 * width * height * depth, f"CL_MEM_SIZE is {size}, less than its pixels"
 
+    def check_flags(objects: IcdObjects, flags: str, of_host: bool) -> None:
+        images, (width, height, depth) = Images(objects), SHAPES[kind]
+        images.require(kind, PLAIN_FORMAT)
+        host = images.session.buffer(4 * width * height * depth) if of_host else None
+        image = images.image(kind, PLAIN_FORMAT, flags, host=host)
+        used = host is not None and ("USE" in flags or says_what_was_given(objects))
+        pointer = images.address(host) if host is not None and used else 0
+        info = Info(objects)
+        expect(info, MEMORY, image, MEM_HOST_PTR=pointer, MEM_MAP_COUNT=0)
+        actual, expected = info.number(MEMORY, image, "CL_MEM_FLAGS"), flags_of(flags)
+        access = flags_of(ACCESS) if kind == "CL_MEM_OBJECT_IMAGE1D_BUFFER" else ~0  # it may inherit the others
+        assert actual & access == expected, f"CL_MEM_FLAGS is {actual:#x}, expected {expected:#x}"
+
     with icd.attempts(sandbox) as attempts:
         attempts.check(kind, check)
+        for flags in FLAGS_OF_IMAGES[: 2 if kind == "CL_MEM_OBJECT_IMAGE1D_BUFFER" else None]:
+            of_host = "USE_HOST" in flags or "COPY" in flags
+            attempts.check(flags, lambda objects, row=(flags, of_host): check_flags(objects, *row))  # type: ignore[misc]
 
 
 @requirement("API-CON-011")

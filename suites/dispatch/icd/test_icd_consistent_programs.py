@@ -27,6 +27,11 @@ from harness.check import (
 
 PROGRAM, BUILD = "clGetProgramInfo", "clGetProgramBuildInfo"
 OPTIONS = "-D clharness=1"
+STEPS = {"built": OPTIONS, "failed": "-D clharness_fails", "built without options": None}
+ONE_AFTER_THE_OTHER = ("built, then failed", "failed, then built", "failed, then built without options")
+FAILS_WHEN_ASKED = (
+    "#ifdef clharness_fails\n#error clharness_fails\n#endif\nkernel void one(global int *to) { to[0] = 1; }\n"
+)
 NAMES = {"one", "other"}
 TWO = "kernel void one(global int *to) { to[0] = clharness; }\nkernel void other() {}\n"
 # Name, type, address space, access and qualifiers of each parameter.
@@ -75,6 +80,13 @@ def built(objects: IcdObjects, source: str = TWO, options: str = OPTIONS) -> Val
     return program
 
 
+def build(objects: IcdObjects, program: Value, options: str | None) -> int:
+    """The error of a build, which may fail."""
+    error = objects.session.call("clBuildProgram", program, 0, None, options, None, None)
+    assert isinstance(error, int)
+    return error
+
+
 @requirement("API-CON-015")
 def test_program_says_what_it_is_made_of(icd: Icd, sandbox: Sandbox) -> None:
     """A program has the source that it was made of, all strings one after the other, its context and its device."""
@@ -110,13 +122,13 @@ def test_program_says_what_it_is_made_of(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("API-CON-016")
 def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
-    """Status, options and type of binary of a program before a build, after it, and after a compilation."""
+    """Status, options and type of binary of a program before a build, after it and others, and after a compilation."""
 
     def check(objects: IcdObjects, how: str) -> None:
         require_compiler([objects])
         info, cl = Info(objects), objects.session
         program = objects.with_source(TWO)
-        status, kind = CL.BUILD_NONE, "CL_PROGRAM_BINARY_TYPE_NONE"
+        status, kind, given = CL.BUILD_NONE, "CL_PROGRAM_BINARY_TYPE_NONE", OPTIONS
         if how in ("built", "built again"):
             if how == "built again":
                 objects.build(program, "-D clharness=2 -D clharness_more")
@@ -126,9 +138,19 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
             status, kind = CL.BUILD_SUCCESS, "CL_PROGRAM_BINARY_TYPE_EXECUTABLE"
         elif how == "failed":
             program = objects.with_source("kernel void broken(global int *to) { to[0] = clharness_undeclared; }")
-            error = cl.call("clBuildProgram", program, 0, None, None, None, None)
+            error = build(objects, program, None)
             assert error == CL.BUILD_PROGRAM_FAILURE, f"answered {error} to a source with an error"
             status = CL.BUILD_ERROR
+        elif "then" in how:
+            program = objects.with_source(FAILS_WHEN_ASKED)
+            for step in how.split(", then "):
+                options, good = STEPS[step], step != "failed"
+                error, expected = build(objects, program, options), CL.SUCCESS if good else CL.BUILD_PROGRAM_FAILURE
+                assert error == expected, f"answered {error} to a build with the options {options!r}"
+                status, given = CL.BUILD_SUCCESS if good else CL.BUILD_ERROR, options or ""
+                for query in ("STATUS", "OPTIONS", "LOG"):  # what is answered now must not be kept
+                    info.answer(BUILD, program, objects.device, f"CL_PROGRAM_BUILD_{query}")
+            kind = "CL_PROGRAM_BINARY_TYPE_EXECUTABLE"
         elif how == "compiled":
             objects.require_function("clCompileProgram", objects.version())
             error = cl.call("clCompileProgram", program, 0, None, OPTIONS, 0, None, None, None, None)
@@ -138,16 +160,18 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
         actual = int.from_bytes(answer, "little", signed=True)
         assert actual == status, f"CL_PROGRAM_BUILD_STATUS is {actual}, expected {status!r}"
         type_ = info.number(BUILD, program, objects.device, "CL_PROGRAM_BINARY_TYPE")
-        assert how == "failed" or type_ == api().constant(kind), f"CL_PROGRAM_BINARY_TYPE is {type_}, expected {kind}"
+        assert status == CL.BUILD_ERROR or type_ == api().constant(kind), (
+            f"CL_PROGRAM_BINARY_TYPE is {type_}, expected {kind}"
+        )
         options = info.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_OPTIONS")
-        if how.startswith("built") or how == "compiled":
-            assert options == OPTIONS, f"CL_PROGRAM_BUILD_OPTIONS is {options!r}, expected {OPTIONS!r}"
+        if how != "not built" and status == CL.BUILD_SUCCESS:
+            assert options == given, f"CL_PROGRAM_BUILD_OPTIONS is {options!r}, expected {given!r}"
         log = info.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_LOG")
         if how == "not built":
             assert (options, log) == ("", ""), f"the options are {options!r}, and the log {log!r}, before any build"
 
     with icd.attempts(sandbox) as attempts:
-        for how in ("not built", "built", "built again", "failed", "compiled"):
+        for how in ("not built", "built", "built again", "failed", "compiled", *ONE_AFTER_THE_OTHER):
             attempts.check(how, lambda objects, how=how: check(objects, how))  # type: ignore[misc]
 
 

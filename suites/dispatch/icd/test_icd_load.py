@@ -195,6 +195,35 @@ def test_threads_run_kernels_of_one_program_at_once(icd: Icd, sandbox: Sandbox) 
             expect_same(back.bytes(), expected, f"what the kernel of thread {thread} stored")
 
 
+@requirement("API-LOD-002")
+def test_threads_set_arguments_of_their_own_kernels_at_once(icd: Icd, sandbox: Sandbox) -> None:
+    """Threads that set arguments of kernels of their own and run them, again and again, each get what they have set."""
+    with icd.open(sandbox) as session:
+        objects = compiling(session)
+        kernels = Kernels(objects)
+        kernels.program = objects.with_source(KERNEL_SOURCES["clharness_sift"])
+        objects.build(kernels.program, "")
+        size, results = session.words([64]), []
+        for thread in range(THREADS):
+            queue = objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0)
+            content, kernel = numbered(64, thread), kernels.kernel("clharness_sift")
+            first = kernels.buffer(content)
+            for index, value in ((2, kernels.buffer(bytes([1, 2, 4, 8]))), (3, None)):
+                kernels.set(kernel, index, value)
+            for _ in range(TIMES):
+                to = kernels.buffer(bytes(65))
+                for index, value in ((0, first), (1, to)):
+                    in_thread(session, kernel, thread, "clSetKernelArg", kernel, index, 8, session.words([value]))
+                run = (queue, kernel, 1, None, size, None, 0, None, None)
+                in_thread(session, queue, thread, "clEnqueueNDRangeKernel", *run)
+                results.append((thread, to, kernels.sifted_expected(content)))
+            in_thread(session, queue, thread, "clFinish", queue)
+        kernels.finish()
+        assert session.go() == THREADS
+        for thread, to, expected in results:
+            expect_same(kernels.content(to, 65), expected, f"what a kernel of thread {thread} stored")
+
+
 @requirement("API-LOD-003")
 def test_threads_build_programs_of_their_own_at_once(icd: Icd, sandbox: Sandbox) -> None:
     """Programs that threads build at once have each the kernel of their own source."""

@@ -27,6 +27,7 @@ from harness.check import (
     Value,
     api,
     calls,
+    misspelt,
     opencl_version,
     requirement,
     slots,
@@ -247,6 +248,10 @@ def test_address_query_for_no_function_or_no_platform_is_null(icd: Icd, sandbox:
             objects.require_function(name, session.version(platform))
             for unknown in ("clharnessNoSuchFunction", "cl"):
                 assert not session.call(name, platform, unknown), unknown
+            for function in api().functions:
+                if session.call(name, platform, function):
+                    for unknown in misspelt(function):
+                        assert unknown in api().functions or not session.call(name, platform, unknown), repr(unknown)
             assert not session.call(name, None, "clIcdGetPlatformIDsKHR")
 
 
