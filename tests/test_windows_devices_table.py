@@ -53,6 +53,7 @@ size of a list: {SUCCESS}, shorter than that of all 1
 list: {SUCCESS}, ends with two NULs 1
 list with less room: {BUFFER_SMALL}
 device that is not there: {NO_SUCH_DEVNODE}
+device that is not plugged in: {NO_SUCH_DEVNODE}, for who asks for such ones {SUCCESS}
 child: {SUCCESS}, the first 1
 sibling: {SUCCESS}, the second 1
 no further sibling: {NO_SUCH_DEVNODE}
@@ -79,6 +80,7 @@ sandbox.component(parent=adapter)
 sandbox.device_of_another_class("other.dll", parent=adapter)
 sandbox.adapter(problem=14)
 sandbox.adapter(bare=True)
+sandbox.adapter(traits=["absent"])
 with WindowsLoader(Path(sys.argv[1])).start(sandbox) as cl:
     cl.platform_count()
 sandbox.close()

@@ -114,6 +114,7 @@ static void ask_list(void)
     ULONG length = 0;
     DEVINST instance;
     WCHAR missing[] = L"ROOT\\MISSING\\0000";
+    WCHAR absent[] = L"CLHARNESS\\DEVICE&5";
     CM_Get_Device_ID_List_SizeW(&all, NULL, CM_GETIDLIST_FILTER_NONE);
     CONFIGRET status = CM_Get_Device_ID_List_SizeW(&length, display, CM_GETIDLIST_FILTER_CLASS);
     fprintf(answers, "size of a list: %lu, shorter than that of all %d\n", status, length < all);
@@ -122,6 +123,9 @@ static void ask_list(void)
     status = CM_Get_Device_ID_ListW(display, ids, length - 1, CM_GETIDLIST_FILTER_CLASS);
     fprintf(answers, "list with less room: %lu\n", status);
     fprintf(answers, "device that is not there: %lu\n", CM_Locate_DevNodeW(&instance, missing, 0));
+    status = CM_Locate_DevNodeW(&instance, absent, CM_LOCATE_DEVNODE_NORMAL);
+    fprintf(answers, "device that is not plugged in: %lu, for who asks for such ones %lu\n", status,
+            CM_Locate_DevNodeW(&instance, absent, CM_LOCATE_DEVNODE_PHANTOM));
 }
 
 static void ask_family(DEVINST adapter, DEVINST component, DEVINST other)

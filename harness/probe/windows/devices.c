@@ -104,14 +104,16 @@ static CONFIGRET WINAPI hook_CM_Get_Device_ID_ListA(PCSTR filter, PSTR to, ULONG
     return result;
 }
 
+/* What is not plugged in is told to who asks for it (CM_LOCATE_DEVNODE_PHANTOM). */
 static CONFIGRET WINAPI hook_CM_Locate_DevNodeW(PDEVINST instance, DEVINSTID_W id, ULONG flags)
 {
-    (void)flags;
     if (!instance) {
         return CR_INVALID_POINTER;
     }
     for (unsigned i = 0; id && i < machine.device_count; i++) {
-        if (_wcsicmp(machine.devices[i].id, id) == 0 && !machine.devices[i].gone) {
+        const struct device *device = &machine.devices[i];
+        bool is_there = !device->gone && (!device->absent || (flags & CM_LOCATE_DEVNODE_PHANTOM));
+        if (_wcsicmp(device->id, id) == 0 && is_there) {
             *instance = i + 1;
             return CR_SUCCESS;
         }
