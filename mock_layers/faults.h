@@ -143,6 +143,8 @@ FAULT(drops_empty_lists)
 FAULT(lists_all_devices_as_default)
 /* Answers clCreateBuffer of no bytes itself, as its target would. */
 FAULT(refuses_empty_buffers_itself)
+/* Refuses patterns of four bytes, which clEnqueueFillBuffer may have. */
+FAULT(refuses_proper_patterns)
 /* Fails clCreateBuffer once it has made VALUE buffers. */
 FAULT(has_room_for_buffers)
 /* Leaves errcode_ret as it was where its target answers NULL. */

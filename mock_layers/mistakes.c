@@ -39,6 +39,12 @@ static void drop_empty_lists(const struct function_info *about, uint64_t *argume
     }
 }
 
+/* Whether a call is one that a fault has the layer refuse; the error is CL_INVALID_VALUE. */
+static bool refuses_pattern(enum function function, const uint64_t *arguments)
+{
+    return is_on(FAULT_refuses_proper_patterns) && function == FUNCTION_clEnqueueFillBuffer && arguments[3] == 4;
+}
+
 bool mistakes_answer(enum function function, uint64_t *arguments, cl_int *error)
 {
     static _Atomic long buffers;
@@ -52,6 +58,10 @@ bool mistakes_answer(enum function function, uint64_t *arguments, cl_int *error)
     if (is_on(FAULT_lists_all_devices_as_default) && function == FUNCTION_clGetDeviceIDs &&
         arguments[1] == CL_DEVICE_TYPE_DEFAULT) {
         arguments[1] = CL_DEVICE_TYPE_ALL;
+    }
+    *error = CL_INVALID_VALUE;
+    if (refuses_pattern(function, arguments)) {
+        return true;
     }
     *error = CL_INVALID_BUFFER_SIZE;
     if (is_on(FAULT_refuses_empty_buffers_itself) && function == FUNCTION_clCreateBuffer && !arguments[2]) {

@@ -77,6 +77,7 @@ def test_every_mistake_of_the_faulty_example_is_named(tmp_path: Path) -> None:
     collateral = (
         "test_call_through_a_loader_passes_the_chain_once",
         "test_application_sees_no_difference",
+        "test_proper_call_is_the_same_through_the_layer",
         "test_null_for_target_or_output_is_invalid_value",
         "test_table_for_a_shorter_target_is_no_longer",
     )

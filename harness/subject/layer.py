@@ -82,6 +82,11 @@ class Layer(Subject):
         if self.may_change(function):
             raise Unsupported("loader", "this layer declares to change these calls (--changes)", "--changes")
 
+    def require_proper(self, function: str) -> None:
+        """Makes the case `unsupported` where the layer declares to change proper calls of a function."""
+        if self.changes & {"all", function}:
+            raise Unsupported("loader", "this layer declares to change these calls (--changes)", "--changes")
+
     def require_platforms(self) -> None:
         """Makes the case `unsupported` where the layer declares to change which platforms there are."""
         if self.changes & {"all", "clGetPlatformIDs"}:
