@@ -90,6 +90,8 @@ FAULT(times_run_backwards)
 FAULT(failed_builds_leave_no_status)
 /* Reports a program that once was built as built, also when it is built again, and fails. */
 FAULT(builds_stay_successful)
+/* Writes to standard output that a build has failed. */
+FAULT(failed_builds_write_output)
 /* Builds a program that is built without options with the definitions of its last build. */
 FAULT(definitions_stay_without_options)
 /* Reports the times of commands in microseconds. */

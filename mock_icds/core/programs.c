@@ -253,6 +253,9 @@ cl_int programs_build(uint64_t handle, const uint64_t *arguments)
         program->definitions = program->options;
     }
     bool good = translate(program);
+    if (!good && fault(FAULT_failed_builds_write_output, ANY_PLATFORM)) {
+        puts("the build has failed");
+    }
     program->devices = devices_of(arguments);
     program->binary = good ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
     return good || fault(FAULT_build_takes_errors, ANY_PLATFORM) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;

@@ -124,3 +124,21 @@ def test_loading_writes_nothing_to_standard_output_and_error(icd: Icd, sandbox: 
         use(session, how)
         session.state()  # writes what is still kept
         assert (session.stdout, session.stderr) == before
+
+
+@requirement("DISC-LIB-008")
+def test_work_writes_nothing_to_standard_output(icd: Icd, sandbox: Sandbox) -> None:
+    """Standard output is, too, while kernels are built and run, and where a build fails or a query is refused."""
+    with icd.open(sandbox, late=True) as session:
+        use(session, "asked")
+        objects = session.objects(session.some_platforms()[0])
+        require_compiler([objects])
+        session.state()
+        before = session.stdout
+        kernels = Kernels(objects)
+        assert kernels.sifted() == kernels.sifted_expected()
+        broken = objects.with_source("kernel void broken(global int *to) { to[0] = clharness_undeclared; }")
+        session.call("clBuildProgram", broken, 0, None, None, None, None)
+        session.call("clGetPlatformInfo", objects.platform, 0, 0, None, None)
+        session.state()  # writes what is still kept
+        assert session.stdout == before
