@@ -210,6 +210,17 @@ def test_expected_hang_of_another_function_makes_no_hang_of_a_slow_one(
         assert cl.platform_count() == 1
 
 
+@pytest.mark.parametrize(("command", "expected"), [("vulkan 86 open 00", 30.0), ("end", 0.2)])
+def test_expected_hang_of_the_process_makes_no_hang_of_vulkan(
+    hostile: Loader, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, command: str, expected: float
+) -> None:
+    cl = hostile.start(sandbox, time_limit=30)
+    cl.expected_hangs = patience.ExpectedHangs(["no answer"], 0.2)
+    with cl, monkeypatch.context() as changed:
+        changed.setattr(cl, "_last", command)
+        assert cl.limit() == expected
+
+
 def test_a_session_has_a_limit_too(
     hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
