@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.build import ROOT
 from harness.cli.layer import add_loader_argument, folders_of_checks
-from harness.cli.loader import add_run_arguments, library_path, run_suites
+from harness.cli.loader import WAITING_FOR_DRIVERS, add_run_arguments, library_path, run_suites
 from harness.cli.variables import add_variables_argument, variable_options
 from harness.errors import UsageError
 from harness.subject import Icd, Loader, VulkanDriver
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the report of a release there: release.md, release.html (one page that prints) and records.jsonl",
     )
     parser.add_argument("--previous", metavar="FILE", help="with --release: the records of the release before")
-    add_run_arguments(parser)
+    add_run_arguments(parser, WAITING_FOR_DRIVERS)
 
 
 def loaders_of_the_machine() -> list[Path]:

@@ -32,6 +32,7 @@ EXAMPLE = """\
 """
 
 WAITING = 4  # processes more than processors: at any time some wait for what a subject does, or does not do
+WAITING_FOR_DRIVERS = 2  # fewer wait for a driver: most of its time it compiles, the same for each process once more
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -60,9 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
 
 
-def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """What every command takes that runs suites against a subject."""
-    add_selection_arguments(parser)
+def add_run_arguments(parser: argparse.ArgumentParser, waiting: int = WAITING) -> None:
+    """What every command takes that runs suites against a subject; with so many processes more than processors."""
+    add_selection_arguments(parser, waiting)
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
     parser.add_argument("--sarif", metavar="FILE", help="write the red cases there, as SARIF 2.1.0")
@@ -81,10 +82,12 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     plan.add_arguments(parser)
 
 
-def add_selection_arguments(parser: argparse.ArgumentParser) -> None:
+def add_selection_arguments(parser: argparse.ArgumentParser, waiting: int = WAITING) -> None:
     """Which checks run, and how."""
     parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
-    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: four more than processors")
+    more = {WAITING: "four", WAITING_FOR_DRIVERS: "two"}[waiting]
+    parser.add_argument("-j", metavar="N", type=positive, help=f"processes; default: {more} more than processors")
+    parser.set_defaults(waiting=waiting)
     parser.add_argument("--time-limit", metavar="S", type=seconds, help="seconds until a call counts as hung")
 
 
@@ -123,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
 
 def run_suites(subject: Sequence[str], args: argparse.Namespace, *folders: Path) -> int:
     """Runs the suites in `folders` with the options that name the subject; gives the exit code of the run."""
-    jobs = args.j or len(os.sched_getaffinity(0)) + WAITING
+    jobs = args.j or len(os.sched_getaffinity(0)) + args.waiting
     options = [*subject, *run_options(args), *map(str, folders)]
     return command.run(_ROOT, options, jobs, plan.from_arguments(args))
 
