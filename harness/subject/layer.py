@@ -79,17 +79,18 @@ class Layer(Subject):
 
     def require_unchanged(self, function: str) -> None:
         """Makes the case `unsupported` where the layer declares to change a function."""
-        if self.may_change(function):
-            raise Unsupported("loader", "this layer declares to change these calls (--changes)", "--changes")
+        self._decline(self.may_change(function))
 
     def require_proper(self, function: str) -> None:
         """Makes the case `unsupported` where the layer declares to change proper calls of a function."""
-        if self.changes & {"all", function}:
-            raise Unsupported("loader", "this layer declares to change these calls (--changes)", "--changes")
+        self._decline(bool(self.changes & {"all", function}))
 
     def require_platforms(self) -> None:
         """Makes the case `unsupported` where the layer declares to change which platforms there are."""
-        if self.changes & {"all", "clGetPlatformIDs"}:
+        self.require_proper("clGetPlatformIDs")
+
+    def _decline(self, changed: bool) -> None:
+        if changed:
             raise Unsupported("loader", "this layer declares to change these calls (--changes)", "--changes")
 
     def require_plain_handles(self) -> None:

@@ -60,6 +60,15 @@ def compiling(session: IcdSession) -> IcdObjects:
     return objects
 
 
+def sifting(session: IcdSession) -> Kernels:
+    """For kernels of one program, which is built; the platform must have a compiler."""
+    objects = compiling(session)
+    kernels = Kernels(objects)
+    kernels.program = objects.with_source(KERNEL_SOURCES["clharness_sift"])
+    objects.build(kernels.program, "")
+    return kernels
+
+
 def context_properties(objects: IcdObjects) -> list[Any]:
     return [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
 
@@ -172,10 +181,8 @@ def test_threads_that_enqueue_at_once_move_their_own_data(icd: Icd, sandbox: San
 def test_threads_run_kernels_of_one_program_at_once(icd: Icd, sandbox: Sandbox) -> None:
     """Threads that run kernels of one program, each with its own arguments and queue, get their own results."""
     with icd.open(sandbox) as session:
-        objects = compiling(session)
-        kernels = Kernels(objects)
-        kernels.program = objects.with_source(KERNEL_SOURCES["clharness_sift"])
-        objects.build(kernels.program, "")
+        kernels = sifting(session)
+        objects = kernels.objects
         results = []
         for thread in range(THREADS):
             queue = objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0)
@@ -199,15 +206,13 @@ def test_threads_run_kernels_of_one_program_at_once(icd: Icd, sandbox: Sandbox) 
 def test_threads_set_arguments_of_their_own_kernels_at_once(icd: Icd, sandbox: Sandbox) -> None:
     """Threads that set arguments of kernels of their own and run them, again and again, each get what they have set."""
     with icd.open(sandbox) as session:
-        objects = compiling(session)
-        kernels = Kernels(objects)
-        kernels.program = objects.with_source(KERNEL_SOURCES["clharness_sift"])
-        objects.build(kernels.program, "")
+        kernels = sifting(session)
+        objects = kernels.objects
         size, results = session.words([64]), []
         for thread in range(THREADS):
             queue = objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0)
             content, kernel = numbered(64, thread), kernels.kernel("clharness_sift")
-            first = kernels.buffer(content)
+            first, expected = kernels.buffer(content), kernels.sifted_expected(content)
             for index, value in ((2, kernels.buffer(bytes([1, 2, 4, 8]))), (3, None)):
                 kernels.set(kernel, index, value)
             for _ in range(TIMES):
@@ -216,7 +221,7 @@ def test_threads_set_arguments_of_their_own_kernels_at_once(icd: Icd, sandbox: S
                     in_thread(session, kernel, thread, "clSetKernelArg", kernel, index, 8, session.words([value]))
                 run = (queue, kernel, 1, None, size, None, 0, None, None)
                 in_thread(session, queue, thread, "clEnqueueNDRangeKernel", *run)
-                results.append((thread, to, kernels.sifted_expected(content)))
+                results.append((thread, to, expected))
             in_thread(session, queue, thread, "clFinish", queue)
         kernels.finish()
         assert session.go() == THREADS
